@@ -1,140 +1,5 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "analyze/analysis.h"
-#include "profile_builder.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
-/* One thread of a PyTorch program on the host, written op after op; a step lasts as long as they
- * do. */
-enum { MOST_KNOWN = 32 };
-struct known {
-    char     name[96], tensors[96];
-    uint32_t activity;
-};
-struct program {
-    struct profile_builder b;
-    uint32_t               host, thread;
-    int64_t                now, step_ns; /* the step that began there is being written */
-    struct known           known[MOST_KNOWN];
-    size_t                 known_count;
-};
-
-static void start(struct program *program)
-{
-    *program = (struct program) { 0 };
-    builder_start(&program->b, FORMAT_KINETO);
-    program->b.profile.framework = builder_name(&program->b, "pytorch");
-    program->b.profile.has_shapes = true;
-    program->host = builder_host(&program->b, "h");
-    program->thread = builder_timeline(&program->b, program->host, NO_ID, "python");
-}
-
-/* Calls of one op with the same shapes are one activity, as readers make them. */
-static uint32_t activity_of(struct program *program, const char *name, enum activity_kind kind,
-                            const char *tensors)
-{
-    for (size_t i = 0; i < program->known_count; i++)
-        if (strcmp(program->known[i].name, name) == 0 &&
-            strcmp(program->known[i].tensors, tensors ? tensors : "") == 0)
-            return program->known[i].activity;
-    struct known *known = &program->known[program->known_count++];
-
-    assert_true(program->known_count <= MOST_KNOWN);
-    snprintf(known->name, sizeof known->name, "%s", name);
-    snprintf(known->tensors, sizeof known->tensors, "%s", tensors ? tensors : "");
-    known->activity = builder_activity(
-        &program->b, name, kind, tensors ? builder_op(&program->b, name, name, tensors) : NO_ID);
-    return known->activity;
-}
-
-static uint32_t slice(struct program *program, const char *name, enum activity_kind kind,
-                      const char *tensors, int64_t ns)
-{
-    return builder_event(&program->b, program->thread, activity_of(program, name, kind, tensors),
-                         program->now, ns);
-}
-
-/* An op of `ns`, and time goes on to its end. */
-static uint32_t run(struct program *program, const char *name, const char *tensors, int64_t ns)
-{
-    uint32_t tag = slice(program, name, ACTIVITY_OP, tensors, ns);
-
-    program->now += ns;
-    return tag;
-}
-
-/* A step ends here. */
-static void end_step(struct program *program)
-{
-    builder_step(&program->b, program->host, program->step_ns, program->now);
-    program->step_ns = program->now;
-}
-
-static void finish(struct program *program)
-{
-    struct err err = { 0 };
-
-    if (program->now > program->step_ns)
-        end_step(program);
-    builder_finish(&program->b);
-    for (size_t i = 0; i < program->b.study.steps.list.count; i++)
-        program->b.study.steps.list.items[i].timeline = program->thread;
-    program->b.study.recording = &program->b.profile;
-    assert_true(path_begin(&program->b.study));
-    assert_true(analysis_path.run(&program->b.study, &err));
-    assert_true(analysis_excess.run(&program->b.study, &err));
-}
-
-static double claimed(const struct program *program, const char *flaw)
-{
-    const struct table *table = facts_find_table(&program->b.study.facts, "excess");
-    double              sum = 0;
-
-    assert_non_null(table);
-    for (size_t i = 0; i < table->row_count; i++) {
-        uint32_t name = (uint32_t)table->columns[table_column(table, "flaw")][i];
-
-        if (str_equal(intern_str(program->b.study.facts.names, name), str_from(flaw)))
-            sum += table->columns[table_column(table, "ns")][i];
-    }
-    return sum;
-}
-
-/* Cells and what is needed add up to the step, and so do the rows of the table of work. */
-static void assert_sums(const struct program *program)
-{
-    const struct facts *facts = &program->b.study.facts;
-    const struct table *cells = facts_find_table(facts, "excess");
-    const struct table *work = facts_find_table(facts, "work");
-    double              ns = 0, work_ns = 0, needed_ns = 0;
-
-    for (size_t i = 0; i < cells->row_count; i++)
-        ns += cells->columns[table_column(cells, "ns")][i];
-    for (size_t i = 0; i < work->row_count; i++) {
-        work_ns += work->columns[table_column(work, "ns")][i];
-        needed_ns += work->columns[table_column(work, "necessary_ns")][i];
-    }
-    assert_true(fabs(builder_fact(&program->b, "excess.step_ns") - (double)program->now) < 1);
-    assert_true(fabs(builder_fact(&program->b, "excess.necessary_ns") + ns - (double)program->now) <
-                1);
-    assert_true(fabs(work_ns - (double)program->now) < 1);
-    assert_true(fabs(needed_ns + ns - (double)program->now) < 1);
-}
-
-/* A node of the backward pass with an op in it. */
-static void node(struct program *program, const char *op, const char *tensors, int64_t ns)
-{
-    slice(program, "autograd::engine::evaluate_function: X", ACTIVITY_EXECUTOR, NULL, ns);
-    run(program, op, tensors, ns);
-}
+/* Work that nobody needs: gradients, rows, passes and products. */
+#include "excess_program.h"
 
 /* A gradient that is kept as it is, or added to the one that is there. */
 static void gradient(struct program *program, const char *tensors, bool is_new)
@@ -392,123 +257,6 @@ static void metrics_of_a_library(void **state)
     }
 }
 
-/* A pause of 2 ms between ops, and short ones that belong to starting them. */
-static void long_pauses(void **state)
-{
-    struct program program;
-
-    (void)state;
-    start(&program);
-    for (int i = 0; i < 20; i++) {
-        run(&program, "aten::add", "f32[8,64]", 20000);
-        program.now += i == 10 ? 2000000 : 5000;
-    }
-    run(&program, "aten::add", "f32[8,64]", 20000);
-    finish(&program);
-    assert_true(fabs(claimed(&program, "long-pause") - 2e6) < 1);
-    assert_sums(&program);
-    builder_free(&program.b);
-}
-
-/* Between two pauses of 2 ms lie two ops of 5 us, as small as ops are here, and 10 us: 4.02 ms. One
- * of 1 ms is work. */
-static void small_ops_between_pauses(void **state)
-{
-    for (int is_work = 0; is_work < 2; is_work++) {
-        struct program program;
-
-        (void)state;
-        start(&program);
-        for (int i = 0; i < 20; i++) {
-            run(&program, "aten::add", "f32[8,64]", 5000);
-            program.now += 5000;
-        }
-        run(&program, "aten::item", NULL, 5000);
-        program.now += 2000000;
-        run(&program, "aten::empty", NULL, 5000);
-        program.now += 10000;
-        run(&program, is_work ? "aten::sort" : "aten::to", NULL, is_work ? 1000000 : 5000);
-        program.now += 2000000;
-        run(&program, "aten::add", "f32[8,64]", 5000);
-        finish(&program);
-        assert_true(fabs(claimed(&program, "long-pause") - (is_work ? 4e6 : 4.02e6)) < 1);
-        assert_sums(&program);
-        builder_free(&program.b);
-    }
-}
-
-/* Of three steps each pauses for 2 ms between two ops, and one of them for 4 ms between others that
- * usually follow each other at once: the machine did something else. */
-static void pauses_by_chance(void **state)
-{
-    struct program program;
-
-    (void)state;
-    start(&program);
-    for (int step = 0; step < 3; step++) {
-        for (int i = 0; i < 20; i++) {
-            run(&program, "aten::add", "f32[8,64]", 20000);
-            program.now += step == 1 && i == 10 ? 4000000 : 5000;
-        }
-        run(&program, "aten::item", NULL, 20000);
-        program.now += 2000000;
-        run(&program, "aten::mul", "f32[8,64]", 20000);
-        end_step(&program);
-    }
-    finish(&program);
-    assert_true(fabs(claimed(&program, "long-pause") - 2e6) < 1);
-    builder_free(&program.b);
-}
-
-/* Twenty items of 50 us of Python each, handed over by two ops of 1 us with 10 us between them,
- * where other ops follow each other by 10 us: shorter than 80 us, eight times the usual pause, but
- * most of their kind are alike. Of 19 pauses all go, and the 12 us between each two of them. */
-static void items_of_a_list(void **state)
-{
-    struct program program;
-
-    (void)state;
-    start(&program);
-    for (int i = 0; i < 20; i++) {
-        program.now += i ? 50000 : 10000;
-        run(&program, "aten::empty", NULL, 1000);
-        program.now += 10000;
-        run(&program, "aten::lift_fresh", "i64[9]", 1000);
-    }
-    for (int i = 0; i < 40; i++) {
-        program.now += 10000;
-        run(&program, "aten::add", "f32[8,64]", 20000);
-    }
-    finish(&program);
-    assert_true(fabs(claimed(&program, "long-pause") - (19 * 50e3 + 18 * 12e3)) < 1);
-    assert_sums(&program);
-    builder_free(&program.b);
-}
-
-/* Tensors copied by copy.deepcopy: storages made, filled and set, 5 us a tensor and 20 us of Python
- * between them. Of six 6 * 5 + 5 * 20 us, less a fiftieth; three are no state. */
-static void tensors_copied_deeply(void **state)
-{
-    (void)state;
-    for (int tensors = 3; tensors <= 6; tensors += 3) {
-        double         ns = tensors * 5e3 + (tensors - 1) * 20e3;
-        struct program program;
-
-        start(&program);
-        run(&program, "aten::linear", "f32[8,64] f32[64,64]", 3000000);
-        for (int i = 0; i < tensors; i++) {
-            run(&program, "aten::set_", "u8[0]", 1000);
-            run(&program, "aten::copy_", "u8[16384] u8[16384]", 3000);
-            run(&program, "aten::set_", "f32[64,64]", 1000);
-            program.now += i + 1 < tensors ? 20000 : 0;
-        }
-        finish(&program);
-        assert_true(fabs(claimed(&program, "deep-copies") - (tensors == 6 ? 0.98 * ns : 0)) < 1);
-        assert_sums(&program);
-        builder_free(&program.b);
-    }
-}
-
 /* A matrix of 64 rows is inverted for 2 ms in each of two steps that train; not where a product of
  * a batch makes it right before, nor where there is one for each row. */
 static void a_matrix_that_stays(void **state)
@@ -534,52 +282,6 @@ static void a_matrix_that_stays(void **state)
     }
 }
 
-/* In each step six tensors are handed out before 4 ms in which nothing runs. Fewer are no model. */
-static void a_state_that_is_saved(void **state)
-{
-    for (int tensors = 2; tensors <= 6; tensors += 4) {
-        struct program program;
-
-        (void)state;
-        start(&program);
-        for (int step = 0; step < 3; step++) {
-            run(&program, "aten::linear", "f32[8,64] f32[64,64]", 3000000);
-            for (int i = 0; i < tensors; i++)
-                run(&program, "aten::detach", "f32[64,64]", 5000);
-            program.now += 4000000;
-            run(&program, "aten::linear", "f32[8,64] f32[64,64]", 3000000);
-            end_step(&program);
-        }
-        finish(&program);
-        assert_true(fabs(claimed(&program, "state-copied") - (tensors == 6 ? 4e6 : 0)) < 1);
-        builder_free(&program.b);
-    }
-}
-
-/* Four matrices are drawn, 1 ms each, 2 ms pass over a file, four are copied in, 0.5 ms each: 8 ms
- * before the first product takes one. A product that takes another matrix shows no model. */
-static void a_model_in_the_step(void **state)
-{
-    for (int is_used = 0; is_used < 2; is_used++) {
-        struct program program;
-
-        (void)state;
-        start(&program);
-        run(&program, "aten::add", "f32[8,64]", 1000000);
-        for (int i = 0; i < 4; i++)
-            run(&program, "aten::normal_", "f32[64,64]", 1000000);
-        program.now += 2000000;
-        for (int i = 0; i < 4; i++)
-            run(&program, "aten::copy_", "f32[64,64] f32[64,64]", 500000);
-        run(&program, "aten::linear", is_used ? "f32[8,64] f32[64,64]" : "f32[8,64] f32[96,64]",
-            5000000);
-        finish(&program);
-        assert_true(fabs(claimed(&program, "model-built") - (is_used ? 8e6 : 0)) < 1);
-        assert_sums(&program);
-        builder_free(&program.b);
-    }
-}
-
 /* Beside four products two thin ones, a scale and a sum: 0.1 + 0.1 + 0.05 + 0.05 ms each. Half as
  * wide as the layer is not thin. */
 static void adapters_beside_weights(void **state)
@@ -600,62 +302,6 @@ static void adapters_beside_weights(void **state)
         }
         finish(&program);
         assert_true(fabs(claimed(&program, "side-product") - (is_thin ? 1.2e6 : 0)) < 1);
-        assert_sums(&program);
-        builder_free(&program.b);
-    }
-}
-
-/* In two steps of three nothing runs for 60 ms before 20 ms of waiting for worker processes: 160 ms
- * in three steps. A pause of 30 ms does not start any. */
-static void workers_that_are_started_again(void **state)
-{
-    for (int is_start = 0; is_start < 2; is_start++) {
-        struct program program;
-
-        (void)state;
-        start(&program);
-        for (int step = 0; step < 3; step++) {
-            run(&program, "aten::linear", "f32[8,64] f32[64,64]", 3000000);
-            if (step != 1) {
-                program.now += is_start ? 60000000 : 30000000;
-                slice(&program, "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__",
-                      ACTIVITY_INPUT_WAIT, NULL, 20000000);
-                program.now += 20000000;
-            }
-            run(&program, "aten::linear", "f32[8,64] f32[64,64]", 3000000);
-            end_step(&program);
-        }
-        finish(&program);
-        assert_true(fabs(claimed(&program, "worker-start") - (is_start ? 160e6 / 3 : 0)) < 1);
-        builder_free(&program.b);
-    }
-}
-
-/* Eight tensors are made with four ops of 10 us and pauses of 5 us each, and stacked: of 8 * 60 us,
- * 7/8. Where each is multiplied too, they are a network's layers, or its rounds. */
-static void tensors_that_are_made_one_by_one(void **state)
-{
-    for (int is_network = 0; is_network < 2; is_network++) {
-        struct program program;
-
-        (void)state;
-        start(&program);
-        for (int i = 0; i < 8; i++) {
-            static const char *const types[] = { "aten::select", "aten::mul", "aten::add",
-                                                 "aten::flip" };
-
-            for (int op = 0; op < 4; op++) {
-                run(&program, types[op], op ? "f32[9]" : "f32[64,9]", 10000);
-                program.now += 5000;
-            }
-            if (is_network)
-                run(&program, "aten::linear", "f32[9] f32[9,9]", 10000);
-        }
-        run(&program, "aten::stack", "f32[9] f32[9] f32[9] f32[9] f32[9] f32[9] f32[9] f32[9]",
-            10000);
-        run(&program, "aten::linear", "f32[8,9] f32[64,9]", 3000000);
-        finish(&program);
-        assert_true(fabs(claimed(&program, "gathered-items") - (is_network ? 0 : 420e3)) < 1);
         assert_sums(&program);
         builder_free(&program.b);
     }
@@ -708,62 +354,6 @@ static void an_encoder_for_each_token(void **state)
         }
         finish(&program);
         assert_true(fabs(claimed(&program, "repeated-block") - (way == APART ? 2.7e6 : 0)) < 1);
-        assert_sums(&program);
-        builder_free(&program.b);
-    }
-}
-
-/* Eight rows through two products of 20 us and two small ops of 2 us, 31 pauses of 10 us between
- * them. Of a product 2 * 64 * 64 operations are needed, 819.2 ns at 10 a ns: 19.1808 us each are
- * too much, and the rest is all but an eighth: 7/8 * (16 * 19.1808 + 16 * 2 + 31 * 10) = 567.781
- * us. Not where the next row can be made of the last one's result, nor where a row is a batch. */
-static void rows_one_by_one(void **state)
-{
-    enum { APART, FED_BACK, BATCHED, CASES };
-
-    (void)state;
-    for (int way = APART; way < CASES; way++) {
-        const char    *rows = way == BATCHED ? "f32[32,64] f32[64,64]" : "f32[1,64] f32[64,64]";
-        struct program program;
-
-        start(&program);
-        for (int row = 0; row < 8; row++) {
-            if (row)
-                program.now += 10000;
-            run(&program, "aten::sub", "f32[1,9]", 2000);
-            program.now += 10000;
-            run(&program, "aten::linear", rows, 20000);
-            program.now += 10000;
-            run(&program, "aten::linear", rows, 20000);
-            program.now += 10000;
-            run(&program, "aten::add", way == FED_BACK ? "f32[1,64]" : "f32[1,9]", 2000);
-        }
-        finish(&program);
-        assert_true(fabs(claimed(&program, "single-items") - (way == APART ? 567781 : 0)) < 1);
-        assert_sums(&program);
-        builder_free(&program.b);
-    }
-}
-
-/* Four parts of one update, each forward and back: of small ones what they start is too much, of
- * large ones nearly nothing. */
-static void small_parts_of_an_update(void **state)
-{
-    (void)state;
-    for (int is_large = 0; is_large < 2; is_large++) {
-        int64_t        ns = is_large ? 1000000 : 10000;
-        struct program program;
-
-        start(&program);
-        for (int part = 0; part < 4; part++) {
-            run(&program, "aten::linear", "f32[4,64] f32[64,64]", ns);
-            run(&program, "aten::linear", "f32[4,64] f32[9,64]", ns);
-            node(&program, "aten::mm", "f32[9,4] f32[4,64]", ns);
-        }
-        run(&program, "aten::_fused_adamw_", "f32[64,64] f32[9,64]", 30000);
-        finish(&program);
-        /* 12 ops of 10 us in all but one of four parts. */
-        assert_true(fabs(claimed(&program, "single-items") - (is_large ? 0 : 90e3)) < 1);
         assert_sums(&program);
         builder_free(&program.b);
     }
@@ -860,7 +450,7 @@ static void forward_ops_among_gradients(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
+    static const struct CMUnitTest tests[] = {
         cmocka_unit_test(gradients_that_no_update_takes),
         cmocka_unit_test(gradients_that_are_applied),
         cmocka_unit_test(gradients_that_are_thrown_away),
@@ -872,23 +462,12 @@ int main(void)
         cmocka_unit_test(layers_in_the_backward_pass),
         cmocka_unit_test(evaluation_in_the_step),
         cmocka_unit_test(metrics_of_a_library),
-        cmocka_unit_test(long_pauses),
-        cmocka_unit_test(small_ops_between_pauses),
-        cmocka_unit_test(pauses_by_chance),
-        cmocka_unit_test(items_of_a_list),
         cmocka_unit_test(a_matrix_that_stays),
-        cmocka_unit_test(tensors_copied_deeply),
-        cmocka_unit_test(a_state_that_is_saved),
-        cmocka_unit_test(a_model_in_the_step),
         cmocka_unit_test(adapters_beside_weights),
-        cmocka_unit_test(workers_that_are_started_again),
-        cmocka_unit_test(tensors_that_are_made_one_by_one),
         cmocka_unit_test(an_encoder_in_each_round),
         cmocka_unit_test(an_encoder_for_each_token),
-        cmocka_unit_test(rows_one_by_one),
         cmocka_unit_test(a_whole_buffer_for_each_part),
         cmocka_unit_test(one_network_twice_in_a_row),
-        cmocka_unit_test(small_parts_of_an_update),
         cmocka_unit_test(forward_ops_among_gradients),
     };
 
