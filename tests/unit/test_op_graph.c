@@ -99,6 +99,43 @@ static void cycles_are_told(void **state)
     arena_free(&arena);
 }
 
+/* Two ops share a component exactly if each can be reached from the other, in random graphs. */
+static void components_are_what_reaches_each_other(void **state)
+{
+    enum { OPS = 9, GRAPHS = 300 };
+    uint32_t random = 1;
+
+    (void)state;
+    for (int turn = 0; turn < GRAPHS; turn++) {
+        bool           reaches[OPS][OPS] = { 0 };
+        struct op_edge wild[2 * OPS];
+        size_t         edge_count = (size_t)turn % ARRAY_COUNT(wild);
+        struct arena   arena = { 0 };
+        struct err     err = { 0 };
+        uint32_t      *component, count, numbers = 0;
+
+        for (size_t i = 0; i < edge_count; i++) {
+            random = random * 1664525 + 1013904223;
+            wild[i] = (struct op_edge) { (random >> 20) % OPS, (random >> 8) % OPS, false, 0 };
+            reaches[wild[i].from][wild[i].to] = true;
+        }
+        for (int by = 0; by < OPS; by++)
+            for (int from = 0; from < OPS; from++)
+                for (int to = 0; to < OPS; to++)
+                    reaches[from][to] |= reaches[from][by] && reaches[by][to];
+        assert_true(op_graph_cycles(op_graph_new(&arena, OPS, wild, edge_count, &err), &arena,
+                                    &component, &count, &err));
+        for (int i = 0; i < OPS; i++) {
+            assert_true(component[i] < count);
+            numbers |= 1u << component[i];
+            for (int j = 0; j < i; j++)
+                assert_int_equal(component[i] == component[j], reaches[i][j] && reaches[j][i]);
+        }
+        assert_int_equal(numbers, (1u << count) - 1);
+        arena_free(&arena);
+    }
+}
+
 static void odd_graphs(void **state)
 {
     static const struct op_edge wild = { 0, 7, false, 0 };
@@ -124,6 +161,7 @@ int main(void)
         cmocka_unit_test(neighbours_are_sorted_and_unique),
         cmocka_unit_test(order_has_producers_first),
         cmocka_unit_test(cycles_are_told),
+        cmocka_unit_test(components_are_what_reaches_each_other),
         cmocka_unit_test(odd_graphs),
     };
 
