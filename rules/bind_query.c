@@ -7,6 +7,7 @@
 #include "rules/sandbox.h"
 
 #include "base/pattern.h"
+#include "base/sort.h"
 #include "model/op_class.h"
 
 #include <lauxlib.h>
@@ -391,9 +392,7 @@ static int compare_ranked(const void *a, const void *b)
 {
     const struct ranked *x = a, *y = b;
 
-    if (x->value != y->value)
-        return x->value < y->value ? 1 : -1;
-    return (x->row > y->row) - (x->row < y->row);
+    return IN_ORDER(COMPARE(y->value, x->value), COMPARE(x->row, y->row));
 }
 
 /* top(column, n): a query of the n rows with most of it, most first. */
@@ -432,18 +431,14 @@ static int compare_keys(const void *a, const void *b)
 {
     const struct group *x = a, *y = b;
 
-    if (x->key != y->key)
-        return x->key < y->key ? -1 : 1;
-    return (x->row > y->row) - (x->row < y->row);
+    return IN_ORDER(COMPARE(x->key, y->key), COMPARE(x->row, y->row));
 }
 
 static int compare_sums(const void *a, const void *b)
 {
     const struct group *x = a, *y = b;
 
-    if (x->sum != y->sum)
-        return x->sum < y->sum ? 1 : -1;
-    return (x->row > y->row) - (x->row < y->row);
+    return IN_ORDER(COMPARE(y->sum, x->sum), COMPARE(x->row, y->row));
 }
 
 static size_t merge_groups(struct group *groups, size_t count)

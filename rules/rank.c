@@ -1,5 +1,6 @@
 /* rank: claims, order and fingerprints of findings. */
 #include "rules/rank.h"
+#include "base/sort.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -232,26 +233,14 @@ static int compare_texts(const char *a, const char *b)
 
 static int compare_drafts(const void *x, const void *y)
 {
-    const struct finding *a = &((const struct draft *)x)->finding;
-    const struct finding *b = &((const struct draft *)y)->finding;
-    double                weight_a = price_weight(&a->impact), weight_b = price_weight(&b->impact);
-    bool                  is_of_a = ((const struct draft *)x)->is_of_verdict;
-    bool                  is_of_b = ((const struct draft *)y)->is_of_verdict;
-    int                   order;
+    const struct draft   *of_a = x, *of_b = y;
+    const struct finding *a = &of_a->finding, *b = &of_b->finding;
 
-    if (rank_class(a) != rank_class(b))
-        return rank_class(a) < rank_class(b) ? -1 : 1;
-    if (weight_a != weight_b)
-        return weight_a > weight_b ? -1 : 1;
-    if (is_of_a != is_of_b)
-        return is_of_a ? -1 : 1;
-    if (a->severity != b->severity)
-        return a->severity > b->severity ? -1 : 1;
-    if ((order = compare_texts(a->rule, b->rule)) != 0)
-        return order;
-    if ((order = compare_texts(a->subject.op, b->subject.op)) != 0)
-        return order;
-    return compare_texts(a->title, b->title);
+    return IN_ORDER(COMPARE(rank_class(a), rank_class(b)),
+                    COMPARE(price_weight(&b->impact), price_weight(&a->impact)),
+                    COMPARE(of_b->is_of_verdict, of_a->is_of_verdict),
+                    COMPARE(b->severity, a->severity), compare_texts(a->rule, b->rule),
+                    compare_texts(a->subject.op, b->subject.op), compare_texts(a->title, b->title));
 }
 
 /* FNV-1a over the text without its digits, which name instances, not programs. */

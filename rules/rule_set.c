@@ -3,6 +3,7 @@
 #include "rules/rule.h"
 
 #include "base/file.h"
+#include "base/sort.h"
 #include "rules/builtin.h"
 #include "rules/guest.h"
 #include "rules/sandbox.h"
@@ -184,9 +185,8 @@ bool rule_set_add_directory(struct rule_set *set, const char *directory, const c
 static int compare_rules(const void *a, const void *b)
 {
     const struct rule *x = a, *y = b;
-    int                order = strcmp(x->info.id, y->info.id);
 
-    return order ? order : strcmp(x->info.file, y->info.file);
+    return IN_ORDER(strcmp(x->info.id, y->info.id), strcmp(x->info.file, y->info.file));
 }
 
 /* Two rules of one id cannot be told apart by --skip or a suppression. */

@@ -1,4 +1,5 @@
 /* rules_bench: what each rule costs on one profile. */
+#include "base/sort.h"
 #include "rules/catalogue.h"
 
 #include "base/trace.h"
@@ -15,9 +16,7 @@ static int compare_costs(const void *left, const void *right)
 {
     const struct rule_cost *a = left, *b = right;
 
-    if (a->best_ns != b->best_ns)
-        return a->best_ns > b->best_ns ? -1 : 1;
-    return (a->rule > b->rule) - (a->rule < b->rule);
+    return IN_ORDER(COMPARE(b->best_ns, a->best_ns), COMPARE(a->rule, b->rule));
 }
 
 /* With the line of its script, where it says one. */

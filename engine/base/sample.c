@@ -1,4 +1,5 @@
 #include "base/sample.h"
+#include "base/sort.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,7 +10,7 @@ static int by_value(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
 
-    return (x > y) - (x < y);
+    return COMPARE(x, y);
 }
 
 double sample_median(double *values, size_t count)

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/macros.h"
 #include "base/process.h"
+#include "base/sort.h"
 #include "cli/command.h"
 #include "read/read.h"
 #include "report/page/runs_page.h"
@@ -96,9 +97,8 @@ static int compare_runs(const void *a, const void *b)
     const struct run_entry *left = &((const struct found_run *)a)->entry,
                            *right = &((const struct found_run *)b)->entry;
 
-    if (left->modified_s != right->modified_s)
-        return left->modified_s > right->modified_s ? -1 : 1;
-    return -strcmp(left->title, right->title);
+    return IN_ORDER(COMPARE(right->modified_s, left->modified_s),
+                    -strcmp(left->title, right->title));
 }
 
 /* Runs of a log directory; what lies in a plain folder is a run a file. */

@@ -1,6 +1,7 @@
 #include "cli/sweeps.h"
 
 #include "analyze/table_view.h"
+#include "base/sort.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -101,9 +102,7 @@ static int compare(const void *a, const void *b)
     const struct whatif *left = *(const struct whatif *const *)a,
                         *right = *(const struct whatif *const *)b;
 
-    if (saved_ns(left) != saved_ns(right))
-        return saved_ns(left) > saved_ns(right) ? -1 : 1;
-    return strcmp(left->sweep, right->sweep);
+    return IN_ORDER(COMPARE(saved_ns(right), saved_ns(left)), strcmp(left->sweep, right->sweep));
 }
 
 bool sweeps_make(struct sweeps *sweeps, const struct study *study, struct arena *arena,

@@ -1,5 +1,6 @@
 /* bootstrap: the change of a median between two sides, with an interval. */
 #include "base/sample.h"
+#include "base/sort.h"
 #include "gate/statistics.h"
 
 #include <math.h>
@@ -26,9 +27,7 @@ static int by_size(const void *left, const void *right)
 {
     const double *const *a = left, *const *b = right;
 
-    if (**a != **b)
-        return **a > **b ? 1 : -1;
-    return (*a > *b) - (*a < *b);
+    return IN_ORDER(COMPARE(**a, **b), COMPARE(*a, *b));
 }
 
 /* Evenly spaced observations. */

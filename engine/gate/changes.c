@@ -2,6 +2,7 @@
  * that are not as they were. */
 #include "gate/judge.h"
 
+#include "base/sort.h"
 #include "base/str.h"
 
 #include <math.h>
@@ -14,11 +15,9 @@ enum { MOST_CHANGES = 40 };
 static int by_size(const void *left, const void *right)
 {
     const struct part_change *a = left, *b = right;
-    double x = fabs(a->after_ns - a->before_ns), y = fabs(b->after_ns - b->before_ns);
 
-    if (x != y)
-        return x > y ? -1 : 1;
-    return (int)a->part - (int)b->part;
+    return IN_ORDER(COMPARE(fabs(b->after_ns - b->before_ns), fabs(a->after_ns - a->before_ns)),
+                    COMPARE(a->part, b->part));
 }
 
 bool judge_parts(struct judging *judging)
@@ -212,15 +211,10 @@ static bool compare_lists(struct judging *judging, enum item_kind kind, double s
 static int by_weight(const void *left, const void *right)
 {
     const struct change *a = left, *b = right;
-    double               x = fabs(a->after_ns - a->before_ns), y = fabs(b->after_ns - b->before_ns);
 
-    if (!a->rule != !b->rule)
-        return a->rule ? -1 : 1;
-    if (a->rule && a->severity != b->severity)
-        return a->severity > b->severity ? -1 : 1;
-    if (x != y)
-        return x > y ? -1 : 1;
-    return strcmp(a->title, b->title);
+    return IN_ORDER(COMPARE(!a->rule, !b->rule), a->rule ? COMPARE(b->severity, a->severity) : 0,
+                    COMPARE(fabs(b->after_ns - b->before_ns), fabs(a->after_ns - a->before_ns)),
+                    strcmp(a->title, b->title));
 }
 
 bool judge_changes(struct judging *judging)

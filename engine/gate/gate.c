@@ -1,6 +1,7 @@
 #include "gate/gate.h"
 
 #include "base/macros.h"
+#include "base/sort.h"
 #include "gate/judge.h"
 
 #include <math.h>
@@ -104,11 +105,8 @@ static int by_weight(const void *left, const void *right)
 {
     const struct check *a = left, *b = right;
 
-    if (a->outcome != b->outcome)
-        return a->outcome > b->outcome ? -1 : 1;
-    if (a->kind != b->kind)
-        return a->kind < b->kind ? -1 : 1;
-    return strcmp(a->id, b->id);
+    return IN_ORDER(COMPARE(b->outcome, a->outcome), COMPARE(a->kind, b->kind),
+                    strcmp(a->id, b->id));
 }
 
 size_t gate_count(const struct gate_result *result, enum outcome outcome)

@@ -2,6 +2,7 @@
 
 #include "analyze/facts.h"
 #include "base/intern.h"
+#include "base/sort.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -63,24 +64,16 @@ static const char *text_at(const struct reader *reader, const char *column, size
 static int by_identity(const void *left, const void *right)
 {
     const struct item *a = left, *b = right;
-    int                order = strcmp(a->name, b->name);
 
-    if (order == 0)
-        order = strcmp(a->group, b->group);
-    if (order == 0)
-        order = strcmp(a->file, b->file);
-    if (order == 0)
-        order = (a->line > b->line) - (a->line < b->line);
-    return order;
+    return IN_ORDER(strcmp(a->name, b->name), strcmp(a->group, b->group), strcmp(a->file, b->file),
+                    COMPARE(a->line, b->line));
 }
 
 static int by_time(const void *left, const void *right)
 {
     const struct item *a = left, *b = right;
 
-    if (a->ns != b->ns)
-        return a->ns > b->ns ? -1 : 1;
-    return by_identity(left, right);
+    return IN_ORDER(COMPARE(b->ns, a->ns), by_identity(left, right));
 }
 
 /* Of rows that are one item, the one with most time says its types. */
@@ -178,9 +171,7 @@ static int by_flops(const void *left, const void *right)
 {
     const struct work_item *a = left, *b = right;
 
-    if (a->flops != b->flops)
-        return a->flops > b->flops ? -1 : 1;
-    return strcmp(a->what, b->what);
+    return IN_ORDER(COMPARE(b->flops, a->flops), strcmp(a->what, b->what));
 }
 
 bool work_add(struct identity *identity, const struct facts *facts, struct arena *arena)

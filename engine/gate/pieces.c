@@ -4,6 +4,7 @@
  * what the same line of the program now runs. Pieces, those that are too small to list among them,
  * sum to the change of the step.
  */
+#include "base/sort.h"
 #include "base/str.h"
 #include "gate/judge.h"
 
@@ -176,9 +177,7 @@ static int by_size(const void *left, const void *right)
     const struct piece *a = left, *b = right;
     double              x = fabs(a->after_ns - a->before_ns), y = fabs(b->after_ns - b->before_ns);
 
-    if (x != y)
-        return x > y ? -1 : 1;
-    return strcmp(a->title, b->title);
+    return IN_ORDER(COMPARE(y, x), strcmp(a->title, b->title));
 }
 
 bool judge_pieces(struct judging *judging)

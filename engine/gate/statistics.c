@@ -1,5 +1,7 @@
 #include "gate/statistics.h"
 
+#include "base/sort.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -50,7 +52,7 @@ static int by_value(const void *left, const void *right)
 {
     const struct ranked *a = left, *b = right;
 
-    return (a->value > b->value) - (a->value < b->value);
+    return COMPARE(a->value, b->value);
 }
 
 /* U counts, for each pair, 1 when x is larger and a half when both are equal. *ties: the sum over

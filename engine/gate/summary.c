@@ -270,9 +270,8 @@ static int by_series_name(const void *a, const void *b)
 static int by_fingerprint(const void *a, const void *b)
 {
     const struct known_finding *x = a, *y = b;
-    int                         order = strcmp(x->rule, y->rule);
 
-    return order ? order : strcmp(x->fingerprint, y->fingerprint);
+    return IN_ORDER(strcmp(x->rule, y->rule), strcmp(x->fingerprint, y->fingerprint));
 }
 
 bool summary_finish(struct summary *summary, struct arena *arena, struct err *err)

@@ -4,6 +4,7 @@
 #include "gate/judge.h"
 
 #include "base/sample.h"
+#include "base/sort.h"
 #include "gate/statistics.h"
 
 #include <math.h>
@@ -62,7 +63,7 @@ static int least_slowed_first(const void *left, const void *right)
     const struct stretch *a = left, *b = right;
     double                slowed = a->after_ns * b->before_ns, other = b->after_ns * a->before_ns;
 
-    return (slowed > other) - (slowed < other);
+    return COMPARE(slowed, other);
 }
 
 /* What either has; NULL: memory ran out. */

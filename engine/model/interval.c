@@ -16,9 +16,7 @@ int interval_compare(const void *a, const void *b)
 {
     const struct interval *left = a, *right = b;
 
-    if (left->start_ns != right->start_ns)
-        return left->start_ns < right->start_ns ? -1 : 1;
-    return (left->end_ns > right->end_ns) - (left->end_ns < right->end_ns);
+    return IN_ORDER(COMPARE(left->start_ns, right->start_ns), COMPARE(left->end_ns, right->end_ns));
 }
 
 void intervals_settle(struct intervals *set)

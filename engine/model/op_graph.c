@@ -4,6 +4,8 @@
  */
 #include "model/op_graph.h"
 
+#include "base/sort.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +25,7 @@ static int compare_keys(const void *left, const void *right)
 {
     const uint64_t *a = left, *b = right;
 
-    return *a < *b ? -1 : *a > *b;
+    return COMPARE(*a, *b);
 }
 
 /* Most ops have two or three producers; the ones with thousands are not sorted in squares. */

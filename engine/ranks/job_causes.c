@@ -2,6 +2,7 @@
 
 #include "base/macros.h"
 #include "base/sample.h"
+#include "base/sort.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -473,9 +474,7 @@ static int compare_causes(const void *a, const void *b)
 {
     const struct job_cause *left = a, *right = b;
 
-    if (left->ns > right->ns || left->ns < right->ns)
-        return left->ns > right->ns ? -1 : 1;
-    return (int)left->kind - (int)right->kind;
+    return IN_ORDER(COMPARE(right->ns, left->ns), COMPARE(left->kind, right->kind));
 }
 
 bool job_causes_find(struct job *job, struct arena *arena, struct job_causes *causes)

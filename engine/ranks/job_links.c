@@ -1,6 +1,7 @@
 /* job_links: whose collectives take longer than those of groups that should take as long. */
 #include "base/macros.h"
 #include "base/sample.h"
+#include "base/sort.h"
 #include "ranks/job_causes.h"
 
 #include <math.h>
@@ -35,11 +36,8 @@ static int compare_transfers(const void *a, const void *b)
 {
     const struct one_transfer *left = a, *right = b;
 
-    if (left->kind != right->kind)
-        return left->kind < right->kind ? -1 : 1;
-    if (left->group != right->group)
-        return left->group < right->group ? -1 : 1;
-    return (left->ns > right->ns) - (left->ns < right->ns);
+    return IN_ORDER(COMPARE(left->kind, right->kind), COMPARE(left->group, right->group),
+                    COMPARE(left->ns, right->ns));
 }
 
 /* What stays inside of a machine is faster than what leaves it. */

@@ -2,6 +2,7 @@
  * late. */
 #include "base/macros.h"
 #include "base/sample.h"
+#include "base/sort.h"
 #include "ranks/job.h"
 
 #include <math.h>
@@ -18,11 +19,8 @@ static int compare_parts(const void *a, const void *b)
 {
     const struct job_part *left = a, *right = b;
 
-    if (left->key != right->key)
-        return left->key < right->key ? -1 : 1;
-    if (left->rank != right->rank)
-        return left->rank < right->rank ? -1 : 1;
-    return (left->come_ns > right->come_ns) - (left->come_ns < right->come_ns);
+    return IN_ORDER(COMPARE(left->key, right->key), COMPARE(left->rank, right->rank),
+                    COMPARE(left->come_ns, right->come_ns));
 }
 
 static bool index_ranks(struct job *job)

@@ -1,6 +1,7 @@
 #include "ranks/job_why.h"
 
 #include "base/sample.h"
+#include "base/sort.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -65,11 +66,9 @@ static const char *main_family(struct asker *asker, uint32_t row, uint32_t other
 static int compare_excess(const void *a, const void *b)
 {
     const struct why_cause *left = a, *right = b;
-    double more = fabs(right->ns - right->usual_ns) - fabs(left->ns - left->usual_ns);
 
-    if (more > 0 || more < 0)
-        return more > 0 ? 1 : -1;
-    return (int)left->class - (int)right->class;
+    return IN_ORDER(COMPARE(fabs(right->ns - right->usual_ns), fabs(left->ns - left->usual_ns)),
+                    COMPARE(left->class, right->class));
 }
 
 /* The parts of a rank's step beside those of `other` (NO_ID: what it usually takes); waiting for
@@ -190,9 +189,7 @@ static int compare_late(const void *a, const void *b)
 {
     const struct job_late *left = a, *right = b;
 
-    if (left->late_ns > right->late_ns || left->late_ns < right->late_ns)
-        return left->late_ns > right->late_ns ? -1 : 1;
-    return (left->step > right->step) - (left->step < right->step);
+    return IN_ORDER(COMPARE(right->late_ns, left->late_ns), COMPARE(left->step, right->step));
 }
 
 static void take_late(struct asker *asker, const struct job_late_list *list)

@@ -3,6 +3,7 @@
 #include "analyze/comm/rank_times.h"
 #include "base/macros.h"
 #include "base/sample.h"
+#include "base/sort.h"
 #include "ranks/rank_summary.h"
 
 #include <math.h>
@@ -227,11 +228,8 @@ static int compare_families(const void *a, const void *b)
 {
     const struct family *left = a, *right = b;
 
-    if (left->ns != right->ns)
-        return left->ns > right->ns ? -1 : 1;
-    if (left->part != right->part)
-        return left->part < right->part ? -1 : 1;
-    return (left->name > right->name) - (left->name < right->name);
+    return IN_ORDER(COMPARE(right->ns, left->ns), COMPARE(left->part, right->part),
+                    COMPARE(left->name, right->name));
 }
 
 struct family_list {
@@ -332,9 +330,7 @@ static int compare_parts(const void *a, const void *b)
 {
     const struct part_of *left = a, *right = b;
 
-    if (left->come_ns != right->come_ns)
-        return left->come_ns < right->come_ns ? -1 : 1;
-    return (left->event > right->event) - (left->event < right->event);
+    return IN_ORDER(COMPARE(left->come_ns, right->come_ns), COMPARE(left->event, right->event));
 }
 
 /* Its devices each have an instance, one behind the other: it has come when the last of them has.
@@ -498,9 +494,7 @@ static int compare_cells(const void *a, const void *b)
 {
     const struct cell *left = a, *right = b;
 
-    if (left->value > right->value || left->value < right->value)
-        return left->value > right->value ? -1 : 1;
-    return (left->row > right->row) - (left->row < right->row);
+    return IN_ORDER(COMPARE(right->value, left->value), COMPARE(left->row, right->row));
 }
 
 /* Columns by turns each give their largest row: what matters by any number stays. */

@@ -53,9 +53,7 @@ static int compare_steps(const void *left, const void *right)
 {
     const struct host_step *a = left, *b = right;
 
-    if (a->host != b->host)
-        return a->host < b->host ? -1 : 1;
-    return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
+    return IN_ORDER(COMPARE(a->host, b->host), COMPARE(a->start_ns, b->start_ns));
 }
 
 static bool find_steps(struct clocks *clocks)
@@ -94,20 +92,14 @@ static int compare_times(const void *left, const void *right)
 {
     const struct meeting *a = left, *b = right;
 
-    if (a->start_ns != b->start_ns)
-        return a->start_ns < b->start_ns ? -1 : 1;
-    return (a->order > b->order) - (a->order < b->order);
+    return IN_ORDER(COMPARE(a->start_ns, b->start_ns), COMPARE(a->order, b->order));
 }
 
 static int compare_keys(const void *left, const void *right)
 {
     const struct meeting *a = left, *b = right;
 
-    if (a->host != b->host)
-        return a->host < b->host ? -1 : 1;
-    if (a->key != b->key)
-        return a->key < b->key ? -1 : 1;
-    return compare_times(left, right);
+    return IN_ORDER(COMPARE(a->host, b->host), COMPARE(a->key, b->key), compare_times(left, right));
 }
 
 /* Where a host has collectives on devices, those on its threads (the calls that launch them) do not
@@ -317,7 +309,7 @@ static int compare_memory(const void *left, const void *right)
 {
     const struct memory_event *a = left, *b = right;
 
-    return (a->time_ns > b->time_ns) - (a->time_ns < b->time_ns);
+    return COMPARE(a->time_ns, b->time_ns);
 }
 
 /* Time 0 stays the earliest event. */

@@ -1,4 +1,5 @@
 #include "read/read_paths.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -133,9 +134,8 @@ static void set_time(struct run *run)
 static int by_time(const void *a, const void *b)
 {
     const struct run *left = a, *right = b;
-    int               order = strcmp(left->time, right->time);
 
-    return order != 0 ? order : strcmp(left->name, right->name);
+    return IN_ORDER(strcmp(left->time, right->time), strcmp(left->name, right->name));
 }
 
 /* The runs in plugins/profile of a folder below the log directory, or ("") of itself. */

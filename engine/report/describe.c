@@ -2,6 +2,7 @@
 #include "report/describe.h"
 
 #include "analyze/study.h"
+#include "base/sort.h"
 #include "report/layout.h"
 #include "rules/advice.h"
 
@@ -154,9 +155,7 @@ static int skip_group_compare(const void *left, const void *right)
 {
     const struct skip_group *a = left, *b = right;
 
-    if (a->count != b->count)
-        return a->count < b->count ? 1 : -1;
-    return strcmp(a->reason, b->reason);
+    return IN_ORDER(COMPARE(b->count, a->count), strcmp(a->reason, b->reason));
 }
 
 bool skip_groups_collect(const struct advice *advice, struct arena *scratch,

@@ -2,6 +2,7 @@
 #include "report/info_text.h"
 
 #include "analyze/analysis.h"
+#include "base/sort.h"
 #include "report/describe.h"
 #include "report/inventory.h"
 #include "report/layout.h"
@@ -203,9 +204,7 @@ static int timeline_rank_compare(const void *left, const void *right)
 {
     const struct timeline_rank *a = left, *b = right;
 
-    if (a->event_count != b->event_count)
-        return a->event_count < b->event_count ? 1 : -1;
-    return (a->timeline > b->timeline) - (a->timeline < b->timeline);
+    return IN_ORDER(COMPARE(b->event_count, a->event_count), COMPARE(a->timeline, b->timeline));
 }
 
 static void write_timeline(struct layout *layout, const struct profile *profile, uint32_t row)

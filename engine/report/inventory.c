@@ -1,6 +1,8 @@
 /* inventory: counting for `tfprof info`. */
 #include "report/inventory.h"
 
+#include "base/sort.h"
+
 #include <stdlib.h>
 
 static size_t keep_filled(struct inventory_row *rows, const struct inventory_row *all, size_t count)
@@ -63,11 +65,8 @@ static int compare_unknowns(const void *left, const void *right)
     const struct unknown *a = *(const struct unknown *const *)left;
     const struct unknown *b = *(const struct unknown *const *)right;
 
-    if (a->count != b->count)
-        return a->count > b->count ? -1 : 1;
-    if (a->kind != b->kind)
-        return a->kind < b->kind ? -1 : 1;
-    return (a->name > b->name) - (a->name < b->name);
+    return IN_ORDER(COMPARE(b->count, a->count), COMPARE(a->kind, b->kind),
+                    COMPARE(a->name, b->name));
 }
 
 const struct unknown **inventory_unknowns(const struct profile *profile, struct arena *arena)

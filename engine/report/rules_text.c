@@ -1,6 +1,7 @@
 /* rules_text: `tfprof rules` and `tfprof explain` for people. */
 #include "report/rules_text.h"
 
+#include "base/sort.h"
 #include "report/describe.h"
 #include "report/finding_text.h"
 #include "report/layout.h"
@@ -27,9 +28,8 @@ static const char *severity_of(const struct rule_info *rule)
 static int by_category(const void *left, const void *right)
 {
     const struct rule_info *const *a = left, *const *b = right;
-    int                            order = strcmp((*a)->category, (*b)->category);
 
-    return order ? order : strcmp((*a)->id, (*b)->id);
+    return IN_ORDER(strcmp((*a)->category, (*b)->category), strcmp((*a)->id, (*b)->id));
 }
 
 static void write_row(struct layout *layout, const struct rule_info *rule)

@@ -2,6 +2,7 @@
 
 #include "analyze/schedule/why.h"
 #include "analyze/study.h"
+#include "base/sort.h"
 #include "report/head_text.h"
 #include "report/layout.h"
 
@@ -87,9 +88,7 @@ static int compare_sums(const void *left, const void *right)
 {
     const struct class_sum *a = left, *b = right;
 
-    if (a->ns != b->ns)
-        return a->ns > b->ns ? -1 : 1;
-    return (a->class > b->class) - (a->class < b->class);
+    return IN_ORDER(COMPARE(b->ns, a->ns), COMPARE(a->class, b->class));
 }
 
 /* All causes by class: first what kind of work it was. */

@@ -1,4 +1,5 @@
 /* Memory: blocks by name, the newest of a name freed first, and totals in the order of time. */
+#include "base/sort.h"
 #include "synth/place.h"
 
 #include <stdlib.h>
@@ -73,9 +74,7 @@ static int by_time(const void *a, const void *b)
     const struct recorded_event *x = *(struct recorded_event *const *)a,
                                 *y = *(struct recorded_event *const *)b;
 
-    if (x->start_ns != y->start_ns)
-        return x->start_ns < y->start_ns ? -1 : 1;
-    return (x > y) - (x < y);
+    return IN_ORDER(COMPARE(x->start_ns, y->start_ns), COMPARE(x, y));
 }
 
 void place_memory_totals(struct making *making)

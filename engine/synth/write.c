@@ -1,6 +1,7 @@
 #include "synth/write.h"
 
 #include "base/macros.h"
+#include "base/sort.h"
 #include "synth/writers.h"
 
 #include <stdlib.h>
@@ -60,11 +61,8 @@ static int by_start(const void *a, const void *b)
     const struct recorded_event *x = *(const struct recorded_event *const *)a,
                                 *y = *(const struct recorded_event *const *)b;
 
-    if (x->start_ns != y->start_ns)
-        return x->start_ns < y->start_ns ? -1 : 1;
-    if (x->duration_ns != y->duration_ns)
-        return x->duration_ns > y->duration_ns ? -1 : 1;
-    return (x > y) - (x < y);
+    return IN_ORDER(COMPARE(x->start_ns, y->start_ns), COMPARE(y->duration_ns, x->duration_ns),
+                    COMPARE(x, y));
 }
 
 bool track_order_make(const struct recording *recording, struct arena *arena,

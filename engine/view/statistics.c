@@ -1,6 +1,7 @@
 #include "view/statistics.h"
 
 #include "base/macros.h"
+#include "base/sort.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -29,7 +30,7 @@ static int compare_numbers(const void *left, const void *right)
 {
     const double *a = left, *b = right;
 
-    return (*a > *b) - (*a < *b);
+    return COMPARE(*a, *b);
 }
 
 void statistics_describe(double *numbers, size_t count, double described[STATISTIC_COUNT])

@@ -1,5 +1,6 @@
 /* Counters of a device's memory in the graph view's timeline: in use, and by the ops that hold it.
  */
+#include "base/sort.h"
 #include "view/timeline_step.h"
 
 #include <inttypes.h>
@@ -19,9 +20,7 @@ static int compare_points(const void *left, const void *right)
 {
     const struct point *a = left, *b = right;
 
-    if (a->time_micros != b->time_micros)
-        return a->time_micros < b->time_micros ? -1 : 1;
-    return (a->sequence > b->sequence) - (a->sequence < b->sequence);
+    return IN_ORDER(COMPARE(a->time_micros, b->time_micros), COMPARE(a->sequence, b->sequence));
 }
 
 /* Of points at one time the last stays. */
@@ -70,9 +69,7 @@ static int compare_holders(const void *left, const void *right)
 {
     const struct holder *a = left, *b = right;
 
-    if (a->bytes != b->bytes)
-        return a->bytes > b->bytes ? -1 : 1;
-    return str_compare(a->name, b->name);
+    return IN_ORDER(COMPARE(b->bytes, a->bytes), str_compare(a->name, b->name));
 }
 
 /* What an op held right before that time. */

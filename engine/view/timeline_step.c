@@ -5,6 +5,7 @@
 #include "view/timeline_step.h"
 
 #include "base/macros.h"
+#include "base/sort.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -121,11 +122,8 @@ static int compare_runs(const void *left, const void *right)
 {
     const struct ordered *a = left, *b = right;
 
-    if (a->rank != b->rank)
-        return a->rank < b->rank ? -1 : 1;
-    if (a->run.start_micros != b->run.start_micros)
-        return a->run.start_micros < b->run.start_micros ? -1 : 1;
-    return (a->sequence > b->sequence) - (a->sequence < b->sequence);
+    return IN_ORDER(COMPARE(a->rank, b->rank), COMPARE(a->run.start_micros, b->run.start_micros),
+                    COMPARE(a->sequence, b->sequence));
 }
 
 /* Devices are few: each is put before those with later names. */
@@ -335,9 +333,7 @@ static int compare_lanes(const void *left, const void *right)
 {
     const struct ordered *a = left, *b = right;
 
-    if (a->run.lane != b->run.lane)
-        return a->run.lane < b->run.lane ? -1 : 1;
-    return (a->sequence > b->sequence) - (a->sequence < b->sequence);
+    return IN_ORDER(COMPARE(a->run.lane, b->run.lane), COMPARE(a->sequence, b->sequence));
 }
 
 /* Devices as met, their lanes one after the other. */

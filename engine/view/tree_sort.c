@@ -1,4 +1,5 @@
 /* Siblings in the order that is asked for. */
+#include "base/sort.h"
 #include "view/tree.h"
 
 #include <stdlib.h>
@@ -13,9 +14,7 @@ static int compare_keys(const void *left, const void *right)
 {
     const struct sibling *a = left, *b = right;
 
-    if (a->key != b->key)
-        return a->key > b->key ? -1 : 1;
-    return (a->row > b->row) - (a->row < b->row);
+    return IN_ORDER(COMPARE(b->key, a->key), COMPARE(a->row, b->row));
 }
 
 static int compare_names(const void *left, const void *right)

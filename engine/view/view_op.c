@@ -1,5 +1,6 @@
 /* op: nodes of one type together, a list rather than a tree; totals run from the end of the list.
  */
+#include "base/sort.h"
 #include "view/groups.h"
 #include "view/rows.h"
 #include "view/tree.h"
@@ -131,9 +132,7 @@ static int compare_keys(const void *left, const void *right)
 {
     const struct keyed *a = left, *b = right;
 
-    if (a->key != b->key)
-        return a->key > b->key ? -1 : 1;
-    return (a->entry.order > b->entry.order) - (a->entry.order < b->entry.order);
+    return IN_ORDER(COMPARE(b->key, a->key), COMPARE(a->entry.order, b->entry.order));
 }
 
 static int64_t key_of(const struct entry *entry, int order_by)
@@ -377,9 +376,7 @@ static int compare_runs(const void *left, const void *right)
 {
     const struct signature *a = left, *b = right;
 
-    if (a->runs != b->runs)
-        return a->runs > b->runs ? -1 : 1;
-    return compare_shapes(left, right);
+    return IN_ORDER(COMPARE(b->runs, a->runs), compare_shapes(left, right));
 }
 
 static struct signature signature_of(const struct view_call *call, uint32_t node)

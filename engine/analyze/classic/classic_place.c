@@ -1,5 +1,6 @@
 /* From collected nodes and execs to those of the model: by name, then step. */
 #include "analyze/classic/classic_maker.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 
@@ -22,9 +23,7 @@ static int compare_execs(const void *left, const void *right)
 {
     const struct made_exec *a = left, *b = right;
 
-    if (a->node != b->node)
-        return a->node < b->node ? -1 : 1;
-    return (a->step > b->step) - (a->step < b->step);
+    return IN_ORDER(COMPARE(a->node, b->node), COMPARE(a->step, b->step));
 }
 
 /* Nodes by name, each with an op of its own; place_of[row] is where a made node went. */

@@ -6,6 +6,7 @@
 #include "analyze/device/device_activity.h"
 #include "analyze/emit.h"
 #include "base/sample.h"
+#include "base/sort.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -242,9 +243,7 @@ static int compare_sums(const void *a, const void *b)
 {
     const struct collective_sum *left = a, *right = b;
 
-    if (left->ns != right->ns)
-        return left->ns > right->ns ? -1 : 1;
-    return (left->event > right->event) - (left->event < right->event);
+    return IN_ORDER(COMPARE(right->ns, left->ns), COMPARE(left->event, right->event));
 }
 
 static bool fill_collectives(struct comm *comm)

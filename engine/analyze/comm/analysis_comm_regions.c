@@ -7,6 +7,7 @@
 #include "analyze/device/device_activity.h"
 #include "analyze/emit.h"
 #include "analyze/step/window.h"
+#include "base/sort.h"
 #include "model/names.h"
 #include "model/nesting.h"
 
@@ -92,9 +93,7 @@ static int compare_regions(const void *a, const void *b)
 {
     const struct region *left = a, *right = b;
 
-    if (left->ns != right->ns)
-        return left->ns > right->ns ? -1 : 1;
-    return (left->name > right->name) - (left->name < right->name);
+    return IN_ORDER(COMPARE(right->ns, left->ns), COMPARE(left->name, right->name));
 }
 
 static bool fill(struct regions *regions)

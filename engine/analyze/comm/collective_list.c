@@ -1,5 +1,6 @@
 #include "analyze/comm/collective_match.h"
 #include "analyze/device/async_ops.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -149,11 +150,8 @@ static int compare_instances(const void *a, const void *b)
 {
     const struct collective_instance *left = a, *right = b;
 
-    if (left->key != right->key)
-        return left->key < right->key ? -1 : 1;
-    if (left->host != right->host)
-        return left->host < right->host ? -1 : 1;
-    return (left->event > right->event) - (left->event < right->event);
+    return IN_ORDER(COMPARE(left->key, right->key), COMPARE(left->host, right->host),
+                    COMPARE(left->event, right->event));
 }
 
 static bool has_kind(const struct profile *profile, const struct timeline *timeline)
@@ -313,9 +311,7 @@ static int compare_starts(const void *a, const void *b)
 {
     const struct collective_instance *left = a, *right = b;
 
-    if (left->start_ns != right->start_ns)
-        return left->start_ns < right->start_ns ? -1 : 1;
-    return (left->event > right->event) - (left->event < right->event);
+    return IN_ORDER(COMPARE(left->start_ns, right->start_ns), COMPARE(left->event, right->event));
 }
 
 bool collective_list_make(const struct study *study, const struct windows *windows,

@@ -1,4 +1,5 @@
 #include "analyze/comm/collective_match.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 
@@ -219,13 +220,9 @@ static int compare_members(const void *a, const void *b)
 {
     const struct member *left = a, *right = b;
 
-    if (left->name != right->name)
-        return left->name < right->name ? -1 : 1;
-    if (left->host != right->host)
-        return left->host < right->host ? -1 : 1;
-    if (left->moment.earliest_end_ns != right->moment.earliest_end_ns)
-        return left->moment.earliest_end_ns < right->moment.earliest_end_ns ? -1 : 1;
-    return (left->first > right->first) - (left->first < right->first);
+    return IN_ORDER(COMPARE(left->name, right->name), COMPARE(left->host, right->host),
+                    COMPARE(left->moment.earliest_end_ns, right->moment.earliest_end_ns),
+                    COMPARE(left->first, right->first));
 }
 
 /* One host's parts in collectives of one name, after those of the hosts before it. */

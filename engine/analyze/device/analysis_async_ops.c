@@ -4,6 +4,7 @@
 #include "analyze/device/async_ops.h"
 #include "analyze/device/device_activity.h"
 #include "analyze/emit.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 
@@ -93,9 +94,8 @@ static int compare_sums(const void *a, const void *b)
 {
     const struct async_sum *left = a, *right = b;
 
-    if (left->exposed_ns != right->exposed_ns)
-        return left->exposed_ns > right->exposed_ns ? -1 : 1;
-    return (left->activity > right->activity) - (left->activity < right->activity);
+    return IN_ORDER(COMPARE(right->exposed_ns, left->exposed_ns),
+                    COMPARE(left->activity, right->activity));
 }
 
 static void fill_row(struct study *study, struct table *table, size_t row,

@@ -8,6 +8,7 @@
 #include "analyze/device/async_ops.h"
 #include "analyze/device/device_activity.h"
 #include "analyze/emit.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 
@@ -270,11 +271,8 @@ static int compare_rows(const void *a, const void *b)
 {
     const struct copy_sum *left = a, *right = b;
 
-    if (left->exposed_ns != right->exposed_ns)
-        return left->exposed_ns > right->exposed_ns ? -1 : 1;
-    if (left->activity != right->activity)
-        return left->activity < right->activity ? -1 : 1;
-    return (left->kind > right->kind) - (left->kind < right->kind);
+    return IN_ORDER(COMPARE(right->exposed_ns, left->exposed_ns),
+                    COMPARE(left->activity, right->activity), COMPARE(left->kind, right->kind));
 }
 
 static void fill_row(struct study *study, const struct windows *windows, struct table *table,

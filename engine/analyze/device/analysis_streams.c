@@ -6,6 +6,7 @@
 #include "analyze/device/device_activity.h"
 #include "analyze/emit.h"
 #include "base/macros.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 
@@ -191,9 +192,7 @@ static int compare_starts(const void *a, const void *b)
 {
     const struct computing *left = a, *right = b;
 
-    if (left->start_ns != right->start_ns)
-        return left->start_ns < right->start_ns ? -1 : 1;
-    return (left->event > right->event) - (left->event < right->event);
+    return IN_ORDER(COMPARE(left->start_ns, right->start_ns), COMPARE(left->event, right->event));
 }
 
 /* The first kernel at or behind a time, or NO_ID. */
@@ -279,7 +278,7 @@ static int compare_shares(const void *a, const void *b)
 {
     const double *left = a, *right = b;
 
-    return (*left > *right) - (*left < *right);
+    return COMPARE(*left, *right);
 }
 
 /* Each step is cut into equal slices; use is the share of a slice with work on the device. */

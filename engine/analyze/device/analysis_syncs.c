@@ -9,6 +9,7 @@
 #include "analyze/emit.h"
 #include "base/macros.h"
 #include "base/sample.h"
+#include "base/sort.h"
 #include "model/nesting.h"
 
 #include <stdlib.h>
@@ -165,9 +166,7 @@ static int compare_bubbles(const void *a, const void *b)
 {
     const struct bubble *left = a, *right = b;
 
-    if (left->from_ns != right->from_ns)
-        return left->from_ns < right->from_ns ? -1 : 1;
-    return (left->row > right->row) - (left->row < right->row);
+    return IN_ORDER(COMPARE(left->from_ns, right->from_ns), COMPARE(left->row, right->row));
 }
 
 /* Waits of several threads share idle time: it counts once, for the one that ended first. */
@@ -363,13 +362,9 @@ static int compare_rows(const void *a, const void *b)
 {
     const struct sync_sum *left = a, *right = b;
 
-    if (left->bubble_ns != right->bubble_ns)
-        return left->bubble_ns > right->bubble_ns ? -1 : 1;
-    if (left->wait_ns != right->wait_ns)
-        return left->wait_ns > right->wait_ns ? -1 : 1;
-    if (left->activity != right->activity)
-        return left->activity < right->activity ? -1 : 1;
-    return (left->owner > right->owner) - (left->owner < right->owner);
+    return IN_ORDER(COMPARE(right->bubble_ns, left->bubble_ns),
+                    COMPARE(right->wait_ns, left->wait_ns),
+                    COMPARE(left->activity, right->activity), COMPARE(left->owner, right->owner));
 }
 
 static void fill_row(struct study *study, struct table *table, size_t row,

@@ -2,6 +2,7 @@
 #include "analyze/device/device_activity.h"
 
 #include "base/macros.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 
@@ -96,11 +97,8 @@ static int compare_spans(const void *a, const void *b)
 {
     const struct span *left = a, *right = b;
 
-    if (left->start_ns != right->start_ns)
-        return left->start_ns < right->start_ns ? -1 : 1;
-    if (left->end_ns != right->end_ns)
-        return left->end_ns < right->end_ns ? -1 : 1;
-    return (left->event > right->event) - (left->event < right->event);
+    return IN_ORDER(COMPARE(left->start_ns, right->start_ns), COMPARE(left->end_ns, right->end_ns),
+                    COMPARE(left->event, right->event));
 }
 
 struct span_list {

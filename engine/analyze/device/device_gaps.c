@@ -2,6 +2,7 @@
 #include "analyze/device/device_activity.h"
 #include "analyze/step/start_up.h"
 #include "base/macros.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 
@@ -15,7 +16,7 @@ static int compare_first_events(const void *a, const void *b)
 {
     const struct first_event *left = a, *right = b;
 
-    return (left->event > right->event) - (left->event < right->event);
+    return COMPARE(left->event, right->event);
 }
 
 bool timeline_index_make(const struct profile *profile, struct arena *arena,

@@ -1,6 +1,7 @@
 #include "analyze/diff/diff.h"
 
 #include "base/macros.h"
+#include "base/sort.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -242,9 +243,7 @@ static int by_identity(const void *left, const void *right)
 {
     const struct diff_row *a = left, *b = right;
 
-    if (a->part != b->part)
-        return a->part < b->part ? -1 : 1;
-    return str_compare(a->name, b->name);
+    return IN_ORDER(COMPARE(a->part, b->part), str_compare(a->name, b->name));
 }
 
 static int by_change(const void *left, const void *right)
@@ -253,9 +252,7 @@ static int by_change(const void *left, const void *right)
     int64_t                of_a = llabs(a->sides[1].ns - a->sides[0].ns);
     int64_t                of_b = llabs(b->sides[1].ns - b->sides[0].ns);
 
-    if (of_a != of_b)
-        return of_a > of_b ? -1 : 1;
-    return by_identity(a, b);
+    return IN_ORDER(COMPARE(of_b, of_a), by_identity(a, b));
 }
 
 static void sort_rows(struct diff *diff, int (*compare)(const void *, const void *))

@@ -8,6 +8,7 @@
 #include "analyze/eager/eager_kinds.h"
 #include "analyze/eager/eager_typical.h"
 #include "analyze/emit.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -151,9 +152,7 @@ static int compare_clusters(const void *a, const void *b)
     uint32_t              left_covers = left->last - left->first;
     uint32_t              right_covers = right->last - right->first;
 
-    if (left_covers != right_covers)
-        return left_covers > right_covers ? -1 : 1;
-    return (left->first > right->first) - (left->first < right->first);
+    return IN_ORDER(COMPARE(right_covers, left_covers), COMPARE(left->first, right->first));
 }
 
 static void count_call(struct finder *finder, struct loop *loop, const struct eager_call *call)

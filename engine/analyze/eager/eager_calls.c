@@ -2,6 +2,7 @@
 
 #include "analyze/device/device_activity.h"
 #include "base/macros.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 
@@ -226,9 +227,7 @@ static int compare_nodes(const void *a, const void *b)
 {
     const struct eager_node *left = a, *right = b;
 
-    if (left->sequence != right->sequence)
-        return left->sequence < right->sequence ? -1 : 1;
-    return (left->event > right->event) - (left->event < right->event);
+    return IN_ORDER(COMPARE(left->sequence, right->sequence), COMPARE(left->event, right->event));
 }
 
 double eager_backward_ns(const struct eager_calls *calls, int64_t first, int64_t end)

@@ -1,6 +1,7 @@
 #include "analyze/eager/eager_pauses.h"
 
 #include "base/sample.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 
@@ -25,9 +26,7 @@ static int compare_busy(const void *a, const void *b)
 {
     const struct busy *left = a, *right = b;
 
-    if (left->window != right->window)
-        return left->window < right->window ? -1 : 1;
-    return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
+    return IN_ORDER(COMPARE(left->window, right->window), COMPARE(left->start_ns, right->start_ns));
 }
 
 static size_t gather_busy(const struct eager_calls *calls, struct busy *busy)

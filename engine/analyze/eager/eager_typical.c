@@ -1,6 +1,7 @@
 /* eager_typical.c: see eager_typical.h. */
 #include "analyze/eager/eager_typical.h"
 #include "base/sample.h"
+#include "base/sort.h"
 #include "model/names.h"
 
 #include <stdlib.h>
@@ -15,13 +16,8 @@ static int compare_timings(const void *a, const void *b)
 {
     const struct timing *left = a, *right = b;
 
-    if (left->type != right->type)
-        return left->type < right->type ? -1 : 1;
-    if (left->op != right->op)
-        return left->op < right->op ? -1 : 1;
-    if (left->ns != right->ns)
-        return left->ns < right->ns ? -1 : 1;
-    return (left->call > right->call) - (left->call < right->call);
+    return IN_ORDER(COMPARE(left->type, right->type), COMPARE(left->op, right->op),
+                    COMPARE(left->ns, right->ns), COMPARE(left->call, right->call));
 }
 
 static bool is_view(struct str name)

@@ -3,6 +3,7 @@
 #include "analyze/eager/eager_kinds.h"
 #include "base/macros.h"
 #include "base/sample.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 
@@ -45,7 +46,7 @@ static int compare_marks(const void *a, const void *b)
 {
     const struct mark *left = a, *right = b;
 
-    return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
+    return COMPARE(left->start_ns, right->start_ns);
 }
 
 static bool list_marks(struct finder *finder)

@@ -5,6 +5,7 @@
 #include "analyze/analysis.h"
 #include "analyze/emit.h"
 #include "analyze/excess/ledger.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -108,9 +109,7 @@ static int compare_cells(const void *a, const void *b)
 {
     const struct cell *const *left = a, *const *right = b;
 
-    if ((*left)->ns != (*right)->ns)
-        return (*left)->ns > (*right)->ns ? -1 : 1;
-    return (*left > *right) - (*left < *right);
+    return IN_ORDER(COMPARE((*right)->ns, (*left)->ns), COMPARE(*left, *right));
 }
 
 static void emit_line(struct study *study, struct table *table, size_t row, int column,
@@ -173,9 +172,7 @@ static int compare_sums(const void *a, const void *b)
 {
     const struct sum *left = a, *right = b;
 
-    if (left->ns != right->ns)
-        return left->ns > right->ns ? -1 : 1;
-    return (left->unit > right->unit) - (left->unit < right->unit);
+    return IN_ORDER(COMPARE(right->ns, left->ns), COMPARE(left->unit, right->unit));
 }
 
 static void write_op(struct writer *writer, struct table *table, size_t row,

@@ -4,6 +4,7 @@
  * and reads no data. */
 #include "analyze/excess/ledger.h"
 #include "base/macros.h"
+#include "base/sort.h"
 #include "model/names.h"
 
 #include <stdlib.h>
@@ -30,9 +31,7 @@ static int by_start(const void *a, const void *b)
 {
     const struct call *x = a, *y = b;
 
-    if (x->start_ns != y->start_ns)
-        return x->start_ns < y->start_ns ? -1 : 1;
-    return (x->name > y->name) - (x->name < y->name);
+    return IN_ORDER(COMPARE(x->start_ns, y->start_ns), COMPARE(x->name, y->name));
 }
 
 static bool list_calls(struct finder *finder)

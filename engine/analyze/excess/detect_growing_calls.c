@@ -3,6 +3,7 @@
  * whole. What the first call of such a round runs is what each of them needs. */
 #include "analyze/excess/ledger.h"
 #include "base/macros.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 
@@ -27,14 +28,14 @@ static int by_start(const void *a, const void *b)
 {
     const struct call *x = a, *y = b;
 
-    return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
+    return COMPARE(x->start_ns, y->start_ns);
 }
 
 static int by_name(const void *a, const void *b)
 {
     const struct call *x = a, *y = b;
 
-    return x->name != y->name ? (x->name > y->name) - (x->name < y->name) : by_start(a, b);
+    return IN_ORDER(COMPARE(x->name, y->name), by_start(a, b));
 }
 
 /* Walks the events of the host's threads. */

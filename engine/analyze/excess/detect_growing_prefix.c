@@ -1,6 +1,7 @@
 /* growing_prefix: the same weights get a few rows more each round, and all rows of the round before
  * again: a generation without a cache of keys and values. Needed are the new rows alone. */
 #include "analyze/excess/ledger.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 
@@ -34,9 +35,7 @@ static int compare_entries(const void *left, const void *right)
 {
     const struct entry *a = left, *b = right;
 
-    if (a->key != b->key)
-        return a->key < b->key ? -1 : 1;
-    return (a->unit > b->unit) - (a->unit < b->unit);
+    return IN_ORDER(COMPARE(a->key, b->key), COMPARE(a->unit, b->unit));
 }
 
 static bool list_products(struct finder *finder)

@@ -4,6 +4,7 @@
  * read first, Python has a list of arrays, and what it does with them is not recorded. */
 #include "analyze/excess/ledger.h"
 #include "base/macros.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 
@@ -33,9 +34,7 @@ static int by_start(const void *a, const void *b)
 {
     const struct call *x = a, *y = b;
 
-    if (x->start_ns != y->start_ns)
-        return x->start_ns < y->start_ns ? -1 : 1;
-    return (x->end_ns > y->end_ns) - (x->end_ns < y->end_ns);
+    return IN_ORDER(COMPARE(x->start_ns, y->start_ns), COMPARE(x->end_ns, y->end_ns));
 }
 
 /* What an eager op does to variables. */

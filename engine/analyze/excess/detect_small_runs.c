@@ -5,6 +5,7 @@
 #include "analyze/step/step_sessions.h"
 #include "base/macros.h"
 #include "base/sample.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 
@@ -28,9 +29,7 @@ static int by_start(const void *a, const void *b)
 {
     const struct small *x = a, *y = b;
 
-    if (x->start_ns != y->start_ns)
-        return x->start_ns < y->start_ns ? -1 : 1;
-    return (x->end_ns > y->end_ns) - (x->end_ns < y->end_ns);
+    return IN_ORDER(COMPARE(x->start_ns, y->start_ns), COMPARE(x->end_ns, y->end_ns));
 }
 
 static bool add(struct finder *finder, int64_t start_ns, int64_t end_ns)

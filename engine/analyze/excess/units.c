@@ -245,13 +245,8 @@ static int compare_alike(const void *a, const void *b)
 {
     const struct alike *left = a, *right = b;
 
-    if (left->op != right->op)
-        return left->op < right->op ? -1 : 1;
-    if (left->next != right->next)
-        return left->next < right->next ? -1 : 1;
-    if (left->ns != right->ns)
-        return left->ns < right->ns ? -1 : 1;
-    return (left->unit > right->unit) - (left->unit < right->unit);
+    return IN_ORDER(COMPARE(left->op, right->op), COMPARE(left->next, right->next),
+                    COMPARE(left->ns, right->ns), COMPARE(left->unit, right->unit));
 }
 
 /* Ops by row and phase; 0: none before or behind. */

@@ -11,6 +11,7 @@
 #include "analyze/emit.h"
 #include "analyze/input/pipeline.h"
 #include "base/macros.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 
@@ -228,13 +229,9 @@ static int by_latency(const void *a, const void *b)
 {
     const struct source *left = a, *right = b;
 
-    if (longest_ns(left) != longest_ns(right))
-        return longest_ns(left) > longest_ns(right) ? -1 : 1;
-    if (left->host != right->host)
-        return left->host < right->host ? -1 : 1;
-    if (left->slowest[0].start_ns != right->slowest[0].start_ns)
-        return left->slowest[0].start_ns < right->slowest[0].start_ns ? -1 : 1;
-    return (left->iterator > right->iterator) - (left->iterator < right->iterator);
+    return IN_ORDER(COMPARE(longest_ns(right), longest_ns(left)), COMPARE(left->host, right->host),
+                    COMPARE(left->slowest[0].start_ns, right->slowest[0].start_ns),
+                    COMPARE(left->iterator, right->iterator));
 }
 
 /* What stands above this generator is what accelerators take their batches from. */
@@ -391,13 +388,8 @@ static int by_batch(const void *a, const void *b)
 {
     const struct node *left = a, *right = b;
 
-    if (left->source != right->source)
-        return left->source < right->source ? -1 : 1;
-    if (left->rank != right->rank)
-        return left->rank < right->rank ? -1 : 1;
-    if (left->self_ns != right->self_ns)
-        return left->self_ns > right->self_ns ? -1 : 1;
-    return (left->name > right->name) - (left->name < right->name);
+    return IN_ORDER(COMPARE(left->source, right->source), COMPARE(left->rank, right->rank),
+                    COMPARE(right->self_ns, left->self_ns), COMPARE(left->name, right->name));
 }
 
 static bool fill_batches(struct pipelines *pipelines)

@@ -2,6 +2,7 @@
 
 #include "analyze/emit.h"
 #include "base/sample.h"
+#include "base/sort.h"
 #include "model/nesting.h"
 
 #include <stdlib.h>
@@ -98,11 +99,9 @@ static int compare_rows(const void *a, const void *b)
 {
     const struct kernel_time *left = a, *right = b;
 
-    if (left->total_ns != right->total_ns)
-        return left->total_ns > right->total_ns ? -1 : 1;
-    if (left->activity != right->activity)
-        return left->activity < right->activity ? -1 : 1;
-    return (left->op_activity > right->op_activity) - (left->op_activity < right->op_activity);
+    return IN_ORDER(COMPARE(right->total_ns, left->total_ns),
+                    COMPARE(left->activity, right->activity),
+                    COMPARE(left->op_activity, right->op_activity));
 }
 
 static void take_means(struct kernel_times *times, double device_count)

@@ -6,6 +6,7 @@
 #include "analyze/analysis.h"
 #include "analyze/emit.h"
 #include "analyze/memory/memory_timeline.h"
+#include "base/sort.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -425,9 +426,7 @@ static int compare_op_bytes(const void *a, const void *b)
 {
     const struct op_bytes *left = a, *right = b;
 
-    if (left->peak != right->peak)
-        return left->peak > right->peak ? -1 : 1;
-    return (left->op > right->op) - (left->op < right->op);
+    return IN_ORDER(COMPARE(right->peak, left->peak), COMPARE(left->op, right->op));
 }
 
 static double most(double a, int64_t b)

@@ -1,6 +1,7 @@
 #include "analyze/memory/memory_timeline.h"
 
 #include "analyze/device/device_activity.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 
@@ -14,15 +15,9 @@ static int compare_events(const void *a, const void *b)
 {
     const struct sorted_event *left = a, *right = b;
 
-    if (left->device != right->device)
-        return left->device < right->device ? -1 : 1;
-    if (left->host != right->host)
-        return left->host < right->host ? -1 : 1;
-    if (left->allocator != right->allocator)
-        return left->allocator < right->allocator ? -1 : 1;
-    if (left->time_ns != right->time_ns)
-        return left->time_ns < right->time_ns ? -1 : 1;
-    return (left->row > right->row) - (left->row < right->row);
+    return IN_ORDER(COMPARE(left->device, right->device), COMPARE(left->host, right->host),
+                    COMPARE(left->allocator, right->allocator),
+                    COMPARE(left->time_ns, right->time_ns), COMPARE(left->row, right->row));
 }
 
 struct live_block {
@@ -188,22 +183,15 @@ static int compare_kinds(const void *a, const void *b)
 {
     const struct memory_owner *left = a, *right = b;
 
-    if (left->op_name != right->op_name)
-        return left->op_name < right->op_name ? -1 : 1;
-    if (left->region != right->region)
-        return left->region < right->region ? -1 : 1;
-    if (left->dtype != right->dtype)
-        return left->dtype < right->dtype ? -1 : 1;
-    return (left->shape > right->shape) - (left->shape < right->shape);
+    return IN_ORDER(COMPARE(left->op_name, right->op_name), COMPARE(left->region, right->region),
+                    COMPARE(left->dtype, right->dtype), COMPARE(left->shape, right->shape));
 }
 
 static int compare_owners(const void *a, const void *b)
 {
     const struct memory_owner *left = a, *right = b;
 
-    if (left->bytes != right->bytes)
-        return left->bytes > right->bytes ? -1 : 1;
-    return compare_kinds(a, b);
+    return IN_ORDER(COMPARE(right->bytes, left->bytes), compare_kinds(a, b));
 }
 
 static struct memory_owner owner_of(const struct replay *replay, const struct live_block *block)
@@ -309,15 +297,10 @@ static int compare_timelines(const void *a, const void *b)
 {
     const struct memory_timeline *left = a, *right = b;
 
-    if ((left->device == NO_ID) != (right->device == NO_ID))
-        return left->device == NO_ID ? 1 : -1;
-    if (left->peak_bytes != right->peak_bytes)
-        return left->peak_bytes > right->peak_bytes ? -1 : 1;
-    if (left->device != right->device)
-        return left->device < right->device ? -1 : 1;
-    if (left->host != right->host)
-        return left->host < right->host ? -1 : 1;
-    return (left->allocator > right->allocator) - (left->allocator < right->allocator);
+    return IN_ORDER(COMPARE(left->device == NO_ID, right->device == NO_ID),
+                    COMPARE(right->peak_bytes, left->peak_bytes),
+                    COMPARE(left->device, right->device), COMPARE(left->host, right->host),
+                    COMPARE(left->allocator, right->allocator));
 }
 
 /* By memory, then by time. */

@@ -10,6 +10,7 @@
 #include "analyze/kernel/kernel_names.h"
 #include "analyze/kernel/kernel_times.h"
 #include "analyze/ops/op_times.h"
+#include "base/sort.h"
 #include "model/names.h"
 
 #include <stdlib.h>
@@ -236,13 +237,8 @@ static int compare_rows(const void *a, const void *b)
 {
     const struct stat_row *left = a, *right = b;
 
-    if (left->side != right->side)
-        return left->side < right->side ? -1 : 1;
-    if (left->self_ns != right->self_ns)
-        return left->self_ns > right->self_ns ? -1 : 1;
-    if (left->is_idle != right->is_idle)
-        return left->is_idle ? -1 : 1;
-    return (left->name > right->name) - (left->name < right->name);
+    return IN_ORDER(COMPARE(left->side, right->side), COMPARE(right->self_ns, left->self_ns),
+                    COMPARE(right->is_idle, left->is_idle), COMPARE(left->name, right->name));
 }
 
 static double over(double part, double whole)

@@ -2,6 +2,7 @@
 #include "analyze/analysis.h"
 #include "analyze/emit.h"
 #include "analyze/ops/op_times.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 
@@ -190,11 +191,8 @@ static int compare_types(const void *a, const void *b)
 {
     const struct type_sum *left = a, *right = b;
 
-    if (left->self_ns != right->self_ns)
-        return left->self_ns > right->self_ns ? -1 : 1;
-    if (left->type != right->type)
-        return left->type < right->type ? -1 : 1;
-    return (left->kind > right->kind) - (left->kind < right->kind);
+    return IN_ORDER(COMPARE(right->self_ns, left->self_ns), COMPARE(left->type, right->type),
+                    COMPARE(left->kind, right->kind));
 }
 
 /* Rows of times summed by type and kind, in scratch, most self time first. */

@@ -7,6 +7,7 @@
 #include "analyze/analysis.h"
 #include "analyze/emit.h"
 #include "analyze/step/window.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 
@@ -237,11 +238,8 @@ static int compare_candidates(const void *a, const void *b)
     uint64_t                left_covers = (uint64_t)left->count * left->length;
     uint64_t                right_covers = (uint64_t)right->count * right->length;
 
-    if (left_covers != right_covers)
-        return left_covers > right_covers ? -1 : 1;
-    if (left->length != right->length)
-        return left->length < right->length ? -1 : 1;
-    return (left->first > right->first) - (left->first < right->first);
+    return IN_ORDER(COMPARE(right_covers, left_covers), COMPARE(left->length, right->length),
+                    COMPARE(left->first, right->first));
 }
 
 /* Occurrences of a candidate among the items no other sequence has taken, summed up. */

@@ -10,6 +10,7 @@
 #include "analyze/emit.h"
 #include "analyze/ops/op_times.h"
 #include "base/sample.h"
+#include "base/sort.h"
 #include "model/names.h"
 
 #include <math.h>
@@ -85,9 +86,7 @@ static int by_name_and_window(const void *a, const void *b)
 {
     const struct call *x = a, *y = b;
 
-    if (x->name != y->name)
-        return x->name < y->name ? -1 : 1;
-    return (x->window > y->window) - (x->window < y->window);
+    return IN_ORDER(COMPARE(x->name, y->name), COMPARE(x->window, y->window));
 }
 
 /* Calls of the most frequent name in the usual window; 0: most windows have none. Several names

@@ -8,6 +8,7 @@
 #include "analyze/emit.h"
 #include "analyze/ops/op_cost.h"
 #include "base/sample.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -362,11 +363,8 @@ static int compare_rows(const void *a, const void *b)
 {
     const struct op_time *left = a, *right = b;
 
-    if (left->self_ns != right->self_ns)
-        return left->self_ns > right->self_ns ? -1 : 1;
-    if (left->name != right->name)
-        return left->name < right->name ? -1 : 1;
-    return (left->op > right->op) - (left->op < right->op);
+    return IN_ORDER(COMPARE(right->self_ns, left->self_ns), COMPARE(left->name, right->name),
+                    COMPARE(left->op, right->op));
 }
 
 /* Work of accelerators is told of one of them. */

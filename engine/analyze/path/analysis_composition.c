@@ -5,6 +5,7 @@
  */
 #include "analyze/analysis.h"
 #include "analyze/step/start_up.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 
@@ -225,20 +226,15 @@ static int by_identity(const void *a, const void *b)
 {
     const struct path_row *x = a, *y = b;
 
-    if (x->name != y->name)
-        return x->name < y->name ? -1 : 1;
-    if (x->owner != y->owner)
-        return x->owner < y->owner ? -1 : 1;
-    return (x->part > y->part) - (x->part < y->part);
+    return IN_ORDER(COMPARE(x->name, y->name), COMPARE(x->owner, y->owner),
+                    COMPARE(x->part, y->part));
 }
 
 static int by_time(const void *a, const void *b)
 {
     const struct path_row *x = a, *y = b;
 
-    if (x->ns != y->ns)
-        return x->ns > y->ns ? -1 : 1;
-    return by_identity(a, b);
+    return IN_ORDER(COMPARE(y->ns, x->ns), by_identity(a, b));
 }
 
 /* Adds up rows of one name, part and owner. A key is made of these three, and two combinations may

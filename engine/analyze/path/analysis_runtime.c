@@ -8,6 +8,7 @@
 #include "analyze/path/work.h"
 #include "analyze/step/runs.h"
 #include "base/sample.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 
@@ -291,9 +292,7 @@ static int by_program(const void *a, const void *b)
 {
     const struct run *x = a, *y = b;
 
-    if (x->program != y->program)
-        return x->program < y->program ? -1 : 1;
-    return (x->event > y->event) - (x->event < y->event);
+    return IN_ORDER(COMPARE(x->program, y->program), COMPARE(x->event, y->event));
 }
 
 /* Without the identity that a device's line puts behind it: "jit_f(1219)". */

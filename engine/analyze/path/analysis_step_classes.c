@@ -8,6 +8,7 @@
 #include "analyze/analysis.h"
 #include "analyze/device/device_activity.h"
 #include "analyze/emit.h"
+#include "base/sort.h"
 #include "model/interval.h"
 
 #include <stdlib.h>
@@ -374,11 +375,8 @@ static int by_number(const void *a, const void *b)
 {
     const struct core_step *left = a, *right = b;
 
-    if (left->number != right->number)
-        return left->number < right->number ? -1 : 1;
-    if (left->host != right->host)
-        return left->host < right->host ? -1 : 1;
-    return (left->device > right->device) - (left->device < right->device);
+    return IN_ORDER(COMPARE(left->number, right->number), COMPARE(left->host, right->host),
+                    COMPARE(left->device, right->device));
 }
 
 static double input_share(const struct core_step *row)

@@ -142,9 +142,7 @@ static int by_start(const void *a, const void *b)
 {
     const struct async_op *x = a, *y = b;
 
-    if (x->start_ns != y->start_ns)
-        return x->start_ns < y->start_ns ? -1 : 1;
-    return (x->frame > y->frame) - (x->frame < y->frame);
+    return IN_ORDER(COMPARE(x->start_ns, y->start_ns), COMPARE(x->frame, y->frame));
 }
 
 bool path_find_async_ops(struct walk *walk, struct arena *arena)

@@ -1,6 +1,7 @@
 /* parameters: how many elements the model's variables have, and which variables hold them. */
 #include "analyze/analysis.h"
 #include "analyze/emit.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 
@@ -30,9 +31,7 @@ static int compare(const void *left, const void *right)
 {
     const struct variable *a = left, *b = right;
 
-    if (a->count != b->count)
-        return a->count > b->count ? -1 : 1;
-    return a->op < b->op ? -1 : a->op > b->op;
+    return IN_ORDER(COMPARE(b->count, a->count), COMPARE(a->op, b->op));
 }
 
 static double bytes_of(const struct profile *profile, const struct op *op)

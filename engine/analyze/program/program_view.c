@@ -2,6 +2,7 @@
 
 #include "analyze/ops/op_times.h"
 #include "base/macros.h"
+#include "base/sort.h"
 #include "model/op_graph.h"
 
 #include <stdlib.h>
@@ -11,11 +12,8 @@ static int compare_modules(const void *a, const void *b)
 {
     const struct program_module *left = a, *right = b;
 
-    if (left->ns != right->ns)
-        return left->ns > right->ns ? -1 : 1;
-    if (left->op_count != right->op_count)
-        return left->op_count > right->op_count ? -1 : 1;
-    return (left->name > right->name) - (left->name < right->name);
+    return IN_ORDER(COMPARE(right->ns, left->ns), COMPARE(right->op_count, left->op_count),
+                    COMPARE(left->name, right->name));
 }
 
 /* Edges of each op, and its time and calls a step. */

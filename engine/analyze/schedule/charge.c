@@ -3,6 +3,7 @@
 #include "analyze/device/device_activity.h"
 #include "analyze/schedule/chain.h"
 #include "base/macros.h"
+#include "base/sort.h"
 #include "model/interval.h"
 
 #include <stdlib.h>
@@ -96,9 +97,7 @@ static int by_start(const void *a, const void *b)
 {
     const struct started *x = a, *y = b;
 
-    if (x->start_ns != y->start_ns)
-        return x->start_ns < y->start_ns ? -1 : 1;
-    return (x->row > y->row) - (x->row < y->row);
+    return IN_ORDER(COMPARE(x->start_ns, y->start_ns), COMPARE(x->row, y->row));
 }
 
 /* What lies in the step of a node that runs so much later. */

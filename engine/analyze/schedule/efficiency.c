@@ -3,6 +3,7 @@
  * what is left of the step; and which ranks hold the others up.
  */
 #include "analyze/schedule/whatif_editor.h"
+#include "base/sort.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -84,9 +85,7 @@ static int by_contribution(const void *left, const void *right)
 {
     const struct rank_delay *a = left, *b = right;
 
-    if (a->contribution != b->contribution)
-        return a->contribution > b->contribution ? -1 : 1;
-    return (a->host > b->host) - (a->host < b->host);
+    return IN_ORDER(COMPARE(b->contribution, a->contribution), COMPARE(a->host, b->host));
 }
 
 static bool add_rank(struct levelling *levelling, uint32_t host, double ideal_ns,

@@ -1,4 +1,5 @@
 #include "analyze/schedule/lateness.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 
@@ -110,9 +111,7 @@ static int compare_late(const void *left, const void *right)
 {
     const struct late_arrival *a = left, *b = right;
 
-    if (a->late_ns != b->late_ns)
-        return a->late_ns > b->late_ns ? -1 : 1;
-    return (a->last > b->last) - (a->last < b->last);
+    return IN_ORDER(COMPARE(b->late_ns, a->late_ns), COMPARE(a->last, b->last));
 }
 
 bool lateness_make(const struct event_graph *graph, size_t most, struct arena *arena,

@@ -6,6 +6,7 @@
 #include "analyze/schedule/why_walk.h"
 #include "base/option.h"
 #include "base/pattern.h"
+#include "base/sort.h"
 #include "base/text.h"
 #include "base/unit.h"
 
@@ -143,9 +144,7 @@ static int compare_time(const void *left, const void *right)
 {
     const struct why_cause *a = left, *b = right;
 
-    if (a->ns != b->ns)
-        return a->ns > b->ns ? -1 : 1;
-    return (a->count < b->count) - (a->count > b->count);
+    return IN_ORDER(COMPARE(b->ns, a->ns), COMPARE(b->count, a->count));
 }
 
 /* The causes one by one where they are few, else as sums. */

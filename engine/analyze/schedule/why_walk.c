@@ -1,6 +1,7 @@
 #include "analyze/schedule/why_walk.h"
 
 #include "analyze/device/device_activity.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 
@@ -233,11 +234,8 @@ void why_walk_sum(struct why_walk *walk)
 static int compare_excess(const void *left, const void *right)
 {
     const struct why_cause *a = left, *b = right;
-    double                  x = a->ns - a->usual_ns, y = b->ns - b->usual_ns;
 
-    if (x != y)
-        return x > y ? -1 : 1;
-    return (a->count < b->count) - (a->count > b->count);
+    return IN_ORDER(COMPARE(b->ns - b->usual_ns, a->ns - a->usual_ns), COMPARE(b->count, a->count));
 }
 
 void why_walk_compare(struct why_walk *walk, struct why_walk *usual)

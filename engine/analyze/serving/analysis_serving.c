@@ -9,6 +9,7 @@
 #include "analyze/step/engine_mark.h"
 #include "base/macros.h"
 #include "base/sample.h"
+#include "base/sort.h"
 #include "model/hardware.h"
 #include "model/names.h"
 
@@ -124,7 +125,7 @@ static int compare_steps(const void *a, const void *b)
 {
     const struct engine_step *left = a, *right = b;
 
-    return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
+    return COMPARE(left->start_ns, right->start_ns);
 }
 
 /* The step whose range holds a time, or NULL. */

@@ -2,6 +2,7 @@
 
 #include "analyze/step/queue_runs.h"
 #include "base/macros.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 
@@ -125,9 +126,7 @@ static int by_start(const void *a, const void *b)
 {
     const struct run *x = a, *y = b;
 
-    if (x->start_ns != y->start_ns)
-        return x->start_ns < y->start_ns ? -1 : 1;
-    return (x->event > y->event) - (x->event < y->event);
+    return IN_ORDER(COMPARE(x->start_ns, y->start_ns), COMPARE(x->event, y->event));
 }
 
 struct device_time {
@@ -215,9 +214,7 @@ static int by_launch(const void *a, const void *b)
 {
     const struct launched *x = a, *y = b;
 
-    if (x->launch_ns != y->launch_ns)
-        return x->launch_ns < y->launch_ns ? -1 : 1;
-    return (x->event > y->event) - (x->event < y->event);
+    return IN_ORDER(COMPARE(x->launch_ns, y->launch_ns), COMPARE(x->event, y->event));
 }
 
 /* Calls that stand in no other call, by thread. */

@@ -1,6 +1,7 @@
 #include "analyze/step/step_device.h"
 
 #include "base/macros.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -55,9 +56,7 @@ static int compare_starts(const void *left, const void *right)
 {
     const struct kernel *a = left, *b = right;
 
-    if (a->start_ns != b->start_ns)
-        return a->start_ns < b->start_ns ? -1 : 1;
-    return a->event < b->event ? -1 : a->event > b->event;
+    return IN_ORDER(COMPARE(a->start_ns, b->start_ns), COMPARE(a->event, b->event));
 }
 
 /* Of the first device of the host that has any. */

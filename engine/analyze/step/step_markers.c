@@ -2,6 +2,7 @@
 
 #include "analyze/step/engine_mark.h"
 #include "base/sample.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 
@@ -36,13 +37,9 @@ static int by_host_and_start(const void *a, const void *b)
 {
     const struct marker *x = a, *y = b;
 
-    if (x->host != y->host)
-        return x->host < y->host ? -1 : 1;
-    if (x->start_ns != y->start_ns)
-        return x->start_ns < y->start_ns ? -1 : 1;
-    if (x->end_ns != y->end_ns)
-        return x->end_ns > y->end_ns ? -1 : 1; /* the outer one first */
-    return (x->event > y->event) - (x->event < y->event);
+    /* Of two that begin together the outer one first. */
+    return IN_ORDER(COMPARE(x->host, y->host), COMPARE(x->start_ns, y->start_ns),
+                    COMPARE(y->end_ns, x->end_ns), COMPARE(x->event, y->event));
 }
 
 static void sort_markers(struct markers *markers)
@@ -372,11 +369,8 @@ static int by_host_and_end(const void *a, const void *b)
 {
     const struct marker *x = a, *y = b;
 
-    if (x->host != y->host)
-        return x->host < y->host ? -1 : 1;
-    if (x->end_ns != y->end_ns)
-        return x->end_ns < y->end_ns ? -1 : 1;
-    return (x->event > y->event) - (x->event < y->event);
+    return IN_ORDER(COMPARE(x->host, y->host), COMPARE(x->end_ns, y->end_ns),
+                    COMPARE(x->event, y->event));
 }
 
 /* Programs that run beside each other: each takes from the completion before it to its own. */

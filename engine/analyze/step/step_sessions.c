@@ -12,9 +12,7 @@ static int compare_starts(const void *a, const void *b)
 {
     const struct session *left = a, *right = b;
 
-    if (left->start_ns != right->start_ns)
-        return left->start_ns < right->start_ns ? -1 : 1;
-    return (left->step > right->step) - (left->step < right->step);
+    return IN_ORDER(COMPARE(left->start_ns, right->start_ns), COMPARE(left->step, right->step));
 }
 
 /* Numbers without a hole: between others the program ran without being recorded. */

@@ -1,4 +1,5 @@
 #include "base/macros.h"
+#include "base/sort.h"
 #include "read/kineto/reader_kineto.h"
 
 #include <stdlib.h>
@@ -257,9 +258,7 @@ static int compare_memory(const void *left, const void *right)
 {
     const struct sort_item *a = left, *b = right;
 
-    if (a->start_ns != b->start_ns)
-        return a->start_ns < b->start_ns ? -1 : 1;
-    return (a->raw > b->raw) - (a->raw < b->raw);
+    return IN_ORDER(COMPARE(a->start_ns, b->start_ns), COMPARE(a->raw, b->raw));
 }
 
 /* Memory events get the op they happened in, and stand in the order of time. */

@@ -3,6 +3,7 @@
  * a heap of their first events that were not taken yet.
  */
 #include "base/heap.h"
+#include "base/sort.h"
 #include "read/kineto/reader_kineto.h"
 
 #include <stdio.h>
@@ -16,18 +17,11 @@ struct track_order {
 static int compare_tracks(const void *left, const void *right)
 {
     const struct track_order *a = left, *b = right;
-    int64_t                   keys[5][2] = {
-                          { a->track->host, b->track->host },
-                          { a->track->role, b->track->role },
-                          { a->track->process, b->track->process },
-                          { a->track->thread, b->track->thread },
-                          { a->row, b->row },
-    };
 
-    for (size_t i = 0; i < ARRAY_COUNT(keys); i++)
-        if (keys[i][0] != keys[i][1])
-            return keys[i][0] < keys[i][1] ? -1 : 1;
-    return 0;
+    return IN_ORDER(COMPARE(a->track->host, b->track->host),
+                    COMPARE(a->track->role, b->track->role),
+                    COMPARE(a->track->process, b->track->process),
+                    COMPARE(a->track->thread, b->track->thread), COMPARE(a->row, b->row));
 }
 
 static uint32_t timeline_name(struct kineto_job *job, const struct track *track)

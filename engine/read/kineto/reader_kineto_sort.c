@@ -1,3 +1,4 @@
+#include "base/sort.h"
 #include "read/kineto/reader_kineto.h"
 
 #include <stdlib.h>
@@ -7,11 +8,8 @@ static int compare_items(const void *left, const void *right)
 {
     const struct sort_item *a = left, *b = right;
 
-    if (a->start_ns != b->start_ns)
-        return a->start_ns < b->start_ns ? -1 : 1;
-    if (a->duration_ns != b->duration_ns)
-        return a->duration_ns > b->duration_ns ? -1 : 1;
-    return (a->raw > b->raw) - (a->raw < b->raw);
+    return IN_ORDER(COMPARE(a->start_ns, b->start_ns), COMPARE(b->duration_ns, a->duration_ns),
+                    COMPARE(a->raw, b->raw));
 }
 
 static bool is_sorted(const struct sort_item *items, size_t count)

@@ -211,9 +211,7 @@ static int compare_outputs(const void *left, const void *right)
 {
     const struct tf_output *a = left, *b = right;
 
-    if (a->op != b->op)
-        return a->op < b->op ? -1 : 1;
-    return (a->slot > b->slot) - (a->slot < b->slot);
+    return IN_ORDER(COMPARE(a->op, b->op), COMPARE(a->slot, b->slot));
 }
 
 /* Graphs tell them in order. */

@@ -241,11 +241,8 @@ static int compare_events(const void *left, const void *right)
 {
     const struct tf_event *a = left, *b = right;
 
-    if (a->start_ns != b->start_ns)
-        return a->start_ns < b->start_ns ? -1 : 1;
-    if (a->duration_ns != b->duration_ns)
-        return a->duration_ns > b->duration_ns ? -1 : 1;
-    return a->sequence < b->sequence ? -1 : a->sequence > b->sequence;
+    return IN_ORDER(COMPARE(a->start_ns, b->start_ns), COMPARE(b->duration_ns, a->duration_ns),
+                    COMPARE(a->sequence, b->sequence));
 }
 
 /* Records come as they ended, which mostly is as they began. */
@@ -362,7 +359,7 @@ static int compare_steps(const void *left, const void *right)
 {
     const struct recorded_step *a = left, *b = right;
 
-    return (a->number > b->number) - (a->number < b->number);
+    return COMPARE(a->number, b->number);
 }
 
 /* Steps by number: files and maps have them in any order. */
@@ -398,13 +395,9 @@ static int compare_inputs(const void *left, const void *right)
 {
     const struct tf_input *a = left, *b = right;
 
-    if (a->op != b->op)
-        return a->op < b->op ? -1 : 1;
-    if (a->index != b->index)
-        return a->index < b->index ? -1 : 1;
-    if (a->from != b->from) /* damaged: two inputs of one index */
-        return a->from < b->from ? -1 : 1;
-    return (a->slot > b->slot) - (a->slot < b->slot);
+    /* Damaged: two inputs of one index. */
+    return IN_ORDER(COMPARE(a->op, b->op), COMPARE(a->index, b->index), COMPARE(a->from, b->from),
+                    COMPARE(a->slot, b->slot));
 }
 
 static bool are_inputs_sorted(const struct tf_model *model)

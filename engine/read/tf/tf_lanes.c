@@ -6,6 +6,7 @@
 #include "read/tf/tf_lanes.h"
 
 #include "base/macros.h"
+#include "base/sort.h"
 #include "read/tf/tf_run.h"
 
 #include <stdlib.h>
@@ -29,13 +30,8 @@ static int compare_runs(const void *left, const void *right)
 {
     const struct lane_run *a = left, *b = right;
 
-    if (a->track != b->track)
-        return a->track < b->track ? -1 : 1;
-    if (a->start_ns != b->start_ns)
-        return a->start_ns < b->start_ns ? -1 : 1;
-    if (a->duration_ns != b->duration_ns)
-        return a->duration_ns > b->duration_ns ? -1 : 1;
-    return a->run < b->run ? -1 : a->run > b->run;
+    return IN_ORDER(COMPARE(a->track, b->track), COMPARE(a->start_ns, b->start_ns),
+                    COMPARE(b->duration_ns, a->duration_ns), COMPARE(a->run, b->run));
 }
 
 static void clear_lanes(struct lanes *lanes)

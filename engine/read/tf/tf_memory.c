@@ -130,11 +130,8 @@ static int compare_ordered(const void *left, const void *right)
 {
     const struct ordered *a = left, *b = right;
 
-    if (a->pool != b->pool)
-        return a->pool < b->pool ? -1 : 1;
-    if (a->time_ns != b->time_ns)
-        return a->time_ns < b->time_ns ? -1 : 1;
-    return (a->row > b->row) - (a->row < b->row);
+    return IN_ORDER(COMPARE(a->pool, b->pool), COMPARE(a->time_ns, b->time_ns),
+                    COMPARE(a->row, b->row));
 }
 
 static int64_t changed(int64_t in_use, int64_t bytes)

@@ -7,6 +7,7 @@
  * host's clock alone are moved along with its ops.
  */
 #include "base/macros.h"
+#include "base/sort.h"
 #include "read/xspace/xspace_decode.h"
 
 #include <stdlib.h>
@@ -54,13 +55,8 @@ static int by_clock(const void *a, const void *b)
 {
     const struct stretch *x = a, *y = b;
 
-    if (x->clock_ns != y->clock_ns)
-        return x->clock_ns < y->clock_ns ? -1 : 1;
-    if (x->clock_end_ns != y->clock_end_ns)
-        return x->clock_end_ns > y->clock_end_ns ? -1 : 1;
-    if (x->host_ns != y->host_ns)
-        return x->host_ns < y->host_ns ? -1 : 1;
-    return (x->host_end_ns < y->host_end_ns) - (x->host_end_ns > y->host_end_ns);
+    return IN_ORDER(COMPARE(x->clock_ns, y->clock_ns), COMPARE(y->clock_end_ns, x->clock_end_ns),
+                    COMPARE(x->host_ns, y->host_ns), COMPARE(y->host_end_ns, x->host_end_ns));
 }
 
 /* Keeps those that are in no other. Late times of the host can fall together, so that they do not

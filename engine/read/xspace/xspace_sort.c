@@ -20,25 +20,22 @@ static int by_start(const void *a, const void *b)
 {
     const struct order *x = a, *y = b;
 
-    if (x->start_ns != y->start_ns)
-        return x->start_ns < y->start_ns ? -1 : 1;
-    if (x->duration_ns != y->duration_ns)
-        return x->duration_ns > y->duration_ns ? -1 : 1;
-    return (x->index > y->index) - (x->index < y->index);
+    return IN_ORDER(COMPARE(x->start_ns, y->start_ns), COMPARE(y->duration_ns, x->duration_ns),
+                    COMPARE(x->index, y->index));
 }
 
 static int by_pair(const void *a, const void *b)
 {
     const struct pair *x = a, *y = b;
 
-    return (x->event > y->event) - (x->event < y->event);
+    return COMPARE(x->event, y->event);
 }
 
 static int by_memory(const void *a, const void *b)
 {
     const struct memory_event *x = a, *y = b;
 
-    return (x->event > y->event) - (x->event < y->event);
+    return COMPARE(x->event, y->event);
 }
 
 /* New rows for the stats of the timeline; `pairs` and `values` have room for one an event. */

@@ -1,6 +1,7 @@
 #include "report/page/slice_index.h"
 
 #include "analyze/path/path.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 
@@ -44,11 +45,8 @@ static int compare_activities(const void *left, const void *right)
 {
     const struct named_activity *a = left, *b = right;
 
-    if (a->text != b->text)
-        return a->text < b->text ? -1 : 1;
-    if (a->part != b->part)
-        return a->part < b->part ? -1 : 1;
-    return (a->activity > b->activity) - (a->activity < b->activity);
+    return IN_ORDER(COMPARE(a->text, b->text), COMPARE(a->part, b->part),
+                    COMPARE(a->activity, b->activity));
 }
 
 /* Activities that look alike, in name and colour, are one name. */
@@ -96,15 +94,10 @@ static int compare_timelines(const struct profile *profile, const bool *stepped,
     const struct timeline *a = &profile->timelines.items[left],
                           *b = &profile->timelines.items[right];
 
-    if ((a->device == NO_ID) != (b->device == NO_ID))
-        return a->device == NO_ID ? 1 : -1;
-    if (a->host != b->host)
-        return a->host < b->host ? -1 : 1;
-    if (stepped[left] != stepped[right])
-        return stepped[left] ? -1 : 1;
-    if (a->device == NO_ID && a->event_count != b->event_count)
-        return a->event_count > b->event_count ? -1 : 1;
-    return left < right ? -1 : 1;
+    return IN_ORDER(COMPARE(a->device == NO_ID, b->device == NO_ID), COMPARE(a->host, b->host),
+                    COMPARE(stepped[right], stepped[left]),
+                    a->device == NO_ID ? COMPARE(b->event_count, a->event_count) : 0,
+                    COMPARE(left, right));
 }
 
 /* Few enough to insert. */

@@ -4,6 +4,7 @@
 #include "base/base64.h"
 #include "base/gzip.h"
 #include "base/json_fields.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 
@@ -190,9 +191,7 @@ static int compare_counts(const void *left, const void *right)
 {
     const struct counted *a = left, *b = right;
 
-    if (a->count != b->count)
-        return a->count > b->count ? -1 : 1;
-    return (a->name > b->name) - (a->name < b->name);
+    return IN_ORDER(COMPARE(b->count, a->count), COMPARE(a->name, b->name));
 }
 
 static bool rank_names(struct slice_set *set, struct arena *arena)

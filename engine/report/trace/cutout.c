@@ -1,6 +1,7 @@
 #include "report/trace/cutout.h"
 
 #include "analyze/schedule/why.h"
+#include "base/sort.h"
 #include "rules/advice.h"
 
 #include <math.h>
@@ -128,11 +129,8 @@ static int compare_marks(const void *left, const void *right)
 {
     const struct trace_mark *a = left, *b = right;
 
-    if (a->start_ns != b->start_ns)
-        return a->start_ns < b->start_ns ? -1 : 1;
-    if (a->end_ns != b->end_ns)
-        return a->end_ns > b->end_ns ? -1 : 1;
-    return strcmp(a->name, b->name);
+    return IN_ORDER(COMPARE(a->start_ns, b->start_ns), COMPARE(b->end_ns, a->end_ns),
+                    strcmp(a->name, b->name));
 }
 
 static bool add_marks(const struct profile *profile, const struct finding *finding,

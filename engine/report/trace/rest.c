@@ -1,5 +1,7 @@
 #include "report/trace/rest.h"
 
+#include "base/sort.h"
+
 #include "report/layout.h"
 #include "report/trace/lanes.h"
 
@@ -19,15 +21,9 @@ static int compare_samples(const void *left, const void *right)
 {
     const struct sample *a = left, *b = right;
 
-    if (a->is_bytes != b->is_bytes)
-        return a->is_bytes ? -1 : 1;
-    if (a->name != b->name)
-        return a->name < b->name ? -1 : 1;
-    if (a->device != b->device)
-        return a->device < b->device ? -1 : 1;
-    if (a->time_ns != b->time_ns)
-        return a->time_ns < b->time_ns ? -1 : 1;
-    return (a->row > b->row) - (a->row < b->row);
+    return IN_ORDER(COMPARE(b->is_bytes, a->is_bytes), COMPARE(a->name, b->name),
+                    COMPARE(a->device, b->device), COMPARE(a->time_ns, b->time_ns),
+                    COMPARE(a->row, b->row));
 }
 
 static bool is_within(const struct trace_rest *rest, int64_t time_ns)
@@ -115,15 +111,9 @@ static int compare_runs(const void *left, const void *right)
     const struct op_run *a = *(const struct op_run *const *)left,
                         *b = *(const struct op_run *const *)right;
 
-    if (a->device != b->device)
-        return a->device < b->device ? -1 : 1;
-    if (a->stream != b->stream)
-        return a->stream < b->stream ? -1 : 1;
-    if (a->start_ns != b->start_ns)
-        return a->start_ns < b->start_ns ? -1 : 1;
-    if (a->duration_ns != b->duration_ns)
-        return a->duration_ns > b->duration_ns ? -1 : 1;
-    return a < b ? -1 : a > b;
+    return IN_ORDER(COMPARE(a->device, b->device), COMPARE(a->stream, b->stream),
+                    COMPARE(a->start_ns, b->start_ns), COMPARE(b->duration_ns, a->duration_ns),
+                    COMPARE(a, b));
 }
 
 /* Those whose times are known and asked for, in order. NULL: no memory. */

@@ -157,9 +157,7 @@ static int compare_ends(const void *left, const void *right)
 {
     const struct flow_end *a = left, *b = right;
 
-    if (a->event != b->event)
-        return a->event < b->event ? -1 : 1;
-    return (a->id > b->id) - (a->id < b->id);
+    return IN_ORDER(COMPARE(a->event, b->event), COMPARE(a->id, b->id));
 }
 
 static void sort_ends(struct flow_ends *ends)
