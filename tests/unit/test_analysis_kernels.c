@@ -124,6 +124,10 @@ static void names_tell_library_and_category(void **state)
         { "gen_conv_kernel", "onednn", KERNEL_CONV, TENSOR_CORE_UNKNOWN, DTYPE_UNKNOWN },
         { "void at::native::(anonymous namespace)::RowwiseMomentsCUDAKernel<float, float>(long)",
           "pytorch", KERNEL_NORM, TENSOR_CORE_UNKNOWN, DTYPE_F32 },
+        /* scale and rate are given by value, elements are what is pointed at */
+        { "void vllm::moe::grouped_topk_kernel<(vllm::moe::ScoringFunc)1, 8>(float*, int*, long, "
+          "bool, double)",
+          NULL, KERNEL_ROUTING, TENSOR_CORE_UNKNOWN, DTYPE_F32 },
         { "some_hash_1234abcd", NULL, KERNEL_OTHER, TENSOR_CORE_UNKNOWN, DTYPE_UNKNOWN },
     };
 

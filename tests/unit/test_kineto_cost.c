@@ -147,6 +147,10 @@ static void passes_over_memory(void **state)
           "\"\",\"\",\"-1\",\"False\",\"False\"", -1, 2 * 32 * 64 * 4 + 32 * 8 },
         { "aten::index_select", "[100,50],[],[7]", F "," S "," L, "\"\",\"0\",\"\"", -1,
           2 * 7 * 50 * 4 + 7 * 8 },
+        { "aten::gather", "[100,50],[],[10,3],[]", F "," S "," L "," S, NULL, -1,
+          2 * 30 * 4 + 30 * 8 },
+        /* which rows, and how many, the list of indices would tell */
+        { "aten::index", "[8,1024,2048],[]", B ",\"\"", NULL, -1, -1 },
     };
 
     (void)state;

@@ -110,8 +110,56 @@ static bool has_word(struct str small, struct str word)
     return false;
 }
 
-static enum dtype dtype_of(struct str small)
+/* Rates and sizes are given by value, whatever the elements are: only what is pointed at counts. */
+static bool is_scalar(struct str argument)
 {
+    for (size_t i = 0; i < argument.len; i++)
+        if (!is_identifier(argument.data[i]) && argument.data[i] != ' ' && argument.data[i] != ')')
+            return false;
+    return true;
+}
+
+/* Where the arguments of a name that is whole begin; its length where it has none. */
+static size_t arguments_of(struct str small)
+{
+    size_t at = small.len, depth = 0;
+
+    if (at == 0 || small.data[at - 1] != ')')
+        return small.len;
+    do {
+        at--;
+        depth += small.data[at] == ')';
+        depth -= small.data[at] == '(';
+    } while (at > 0 && depth > 0);
+    return depth > 0 ? small.len : at;
+}
+
+/* The name without its arguments that are given by value. */
+static struct str without_scalars(struct str small, char text[LONGEST_NAME])
+{
+    size_t     at = arguments_of(small);
+    struct str rest = str_slice(small, at, small.len), kept = { text, at };
+
+    memcpy(text, small.data, at);
+    while (rest.len > 0) {
+        struct str argument = str_slice(rest, 1, rest.len);
+        size_t     end = str_find(argument, ',');
+
+        argument = str_slice(argument, 0, end < argument.len ? end : argument.len);
+        if (!is_scalar(argument)) {
+            memcpy(text + kept.len, rest.data, argument.len + 1);
+            kept.len += argument.len + 1;
+        }
+        rest = str_slice(rest, argument.len + 1, rest.len);
+    }
+    return kept;
+}
+
+static enum dtype dtype_of(struct str name)
+{
+    char       text[LONGEST_NAME];
+    struct str small = without_scalars(name, text);
+
     for (size_t i = 0; i < ARRAY_COUNT(dtype_rules); i++) {
         struct str part = str_from(dtype_rules[i].part);
 

@@ -446,6 +446,16 @@ static int64_t lookup_bytes(struct str name, const struct kineto_operands *opera
     return row < 0 || index_bytes < 0 ? -1 : row + index_bytes;
 }
 
+/* One element of the table for each index, which is read and written. */
+static int64_t gather_bytes(const struct kineto_operands *operands)
+{
+    const struct tensor *table = &operands->list[0], *indices = &operands->list[1];
+
+    return operands->count < 2 ? -1
+                               : times(tensor_count(indices), 2 * (dtype_bits(table->dtype) / 8) +
+                                                                  dtype_bits(indices->dtype) / 8);
+}
+
 /* Operands and results; < 0 unknown. Results that no row tells are not counted, so the sum is at
  * least what moves. */
 static int64_t shape_bytes(struct str name, const struct kineto_operands *operands,
@@ -460,6 +470,10 @@ static int64_t shape_bytes(struct str name, const struct kineto_operands *operan
         return -1;
     if (str_equal(name, STR("aten::embedding")) || str_equal(name, STR("aten::index_select")))
         return lookup_bytes(name, operands, event);
+    if (str_equal(name, STR("aten::gather")))
+        return gather_bytes(operands);
+    if (name_is(name, NAMES_ATEN_INDEX)) /* by a list of indices, whose shapes are not recorded */
+        return -1;
     for (size_t i = 0; i < ARRAY_COUNT(results) && bytes >= 0; i++) {
         bool is_in_place = own.len == results[i].name.len + 1 && str_starts(own, results[i].name) &&
                            str_ends(own, STR("_"));
