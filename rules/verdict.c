@@ -105,6 +105,15 @@ static const char *step_words(const struct facts *facts, double ns, struct arena
     return text.data;
 }
 
+/* What is launched while a graph is captured does not run: a step that mostly captures tells
+ * nothing of those that replay it. */
+static bool is_mostly_captured(const struct facts *facts)
+{
+    double share;
+
+    return facts_get(facts, "validity.capture_share", &share) && share > MOST;
+}
+
 static bool say_unknown(struct verdict *verdict, const struct facts *facts, struct arena *arena)
 {
     const struct absence *absence = facts_why_absent(facts, "step.ns");
@@ -112,7 +121,9 @@ static bool say_unknown(struct verdict *verdict, const struct facts *facts, stru
     double                step_ns;
 
     verdict->class_name = "unknown";
-    if (parts && facts_get(facts, "step.ns", &step_ns))
+    if (is_mostly_captured(facts))
+        verdict->text = "Unknown: a graph is captured for most of the step, in which nothing runs.";
+    else if (parts && facts_get(facts, "step.ns", &step_ns))
         verdict->text = arena_text(arena, "Unknown: %s.", parts->reason);
     else
         verdict->text = arena_text(arena, "Unknown: the profile shows no steps%s%s.",
@@ -324,7 +335,7 @@ bool verdict_make(struct verdict *verdict, const struct facts *facts, struct are
         shares[class_of_part[part]] += share;
         total += share;
     }
-    if (!facts_get(facts, "step.ns", &step_ns) || total <= 0)
+    if (!facts_get(facts, "step.ns", &step_ns) || total <= 0 || is_mostly_captured(facts))
         is_done = say_unknown(verdict, facts, arena);
     else
         is_done = add_evidence(verdict, shares, step_ns, arena) &&

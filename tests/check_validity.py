@@ -395,6 +395,34 @@ def captured():
         trace.call("cudaStreamEndCapture", 1318 + long, 2)
         report = trace.advice(f"captured-{long}")
         expect(is_vetoed(report, "warmup-in-window") == is_vetoing, f"a capture of {long} us: {rules(report)} {priced(report)}")
+        expect((report["verdict"]["class"] == "unknown") == is_vetoing, f"a capture of {long} us: {report['verdict']}")
+
+
+def rounds(count, gap, row, head=()):
+    """Ops of `head` once, then `count` rounds of `row`, an op each 10 us, `gap(i)` behind round i; a kernel for each."""
+    trace, at = Trace(), 1000
+    for i in range(-1, count):
+        for name in head if i < 0 else row:
+            trace.op(f"aten::{name}", at, 8, [[512, 512]] * 2)
+            trace.kernel("void at::native::vectorized_elementwise_kernel<4, f>(int)", at + 1, at + 4, 5)
+            at += 10
+        at += gap(i) if i >= 0 else 0
+    return trace
+
+
+def unmarked_rounds():
+    """Ten rounds of nine ops, each followed by 30 us: steps of 120 us. Neither are layers of a single pass, which head and tail stand
+    beside, nor rounds that take from 120 to 660 us."""
+    row = ["linear", "add", "gelu", "mul", "softmax", "bmm", "copy_", "sub", "mean"]
+    for name, trace, is_found in (
+        ("rounds", rounds(10, lambda i: 30, row), True),
+        ("layers", rounds(10, lambda i: 0, row, ["embedding", "rsqrt", "cat", "exp", "neg", "cos", "sin", "pow"]), False),
+        ("uneven-rounds", rounds(10, lambda i: 30 + 60 * i, row), False),
+    ):
+        trace.advice(name)
+        facts = json.loads(run("info", "--format", "json", f"{name}.json")[1])["facts"]
+        expect((facts["step.source"] == "inferred") == is_found, f"{name}: steps by {facts['step.source']}")
+        expect(not is_found or abs(facts["step.ns"] - 0.12) < 1e-6, f"{name}: a step takes {facts.get('step.ns')} ms")
 
 
 def the_device_alone():
@@ -540,6 +568,7 @@ def main():
     lost_kernels()
     unlaunched()
     captured()
+    unmarked_rounds()
     the_device_alone()
     no_device_work()
     an_accelerator_without_calls()

@@ -267,6 +267,11 @@ static bool find_steps(struct study *study, struct arena *scratch)
         markers = program;
         study->steps.meaning = step_is_run(study, &program);
     }
+    if (!markers.list.count && profile->format == FORMAT_KINETO) {
+        if (!markers_repeats(profile, scratch, &markers))
+            return false;
+        study->steps.meaning = STR("a row of ops that comes again");
+    }
     if (!markers.list.count) {
         study->steps.meaning = (struct str) { 0 };
         return steps_whole_trace(study, scratch);

@@ -261,7 +261,7 @@ static bool is_update(const struct profile *profile, const struct timeline *line
                       STR("Optimizer.step#"));
 }
 
-static bool is_alike(const struct markers *markers, struct arena *scratch)
+bool markers_are_alike(const struct markers *markers, struct arena *scratch)
 {
     static const double MOST_VARIATION = 0.3;
     size_t              count = markers->list.count - 1;
@@ -288,7 +288,7 @@ bool markers_updates(struct profile const *profile, struct intern *names, struct
             i > 0 && markers->list.items[i - 1].host == markers->list.items[i].host
                 ? markers->list.items[i - 1].end_ns
                 : profile->start_ns;
-    if (markers->list.count && !is_alike(markers, arena))
+    if (markers->list.count && !markers_are_alike(markers, arena))
         markers->list.count = 0;
     return true;
 }

@@ -26,20 +26,27 @@ bool markers_annotated(struct profile const *profile, struct intern *names, stru
  */
 bool markers_sessions(struct profile const *profile, struct intern *names, struct arena *arena,
                       struct markers *markers);
-/* Of runs of several graph functions: those of the one that trains, else of the one that begins each
- * round; what runs between belongs to the step. Markers of one function stay as they are, with its
- * name. false: out of memory. */
+/* Of runs of several graph functions: those of the one that trains, else of the one that begins
+ * each round; what runs between belongs to the step. Markers of one function stay as they are, with
+ * its name. false: out of memory. */
 bool markers_functions(struct profile const *profile, struct intern *names, struct arena *arena,
                        struct markers *markers);
+/* Whether they are about as long as each other; the first one, which may warm up, is not asked. */
+bool markers_are_alike(const struct markers *markers, struct arena *scratch);
 /* Calls for the next batch on the thread that waits most in them: each begins a step. */
 bool markers_inputs(struct profile const *profile, struct intern *names, struct arena *arena,
                     struct markers *markers);
-/* Updates by an optimizer of PyTorch, each from the end of the one before: what leads to it. None where
- * they are far from alike, as those of several models that take turns. */
+/* Updates by an optimizer of PyTorch, each from the end of the one before: what leads to it. None
+ * where they are far from alike, as those of several models that take turns. */
 bool markers_updates(struct profile const *profile, struct intern *names, struct arena *arena,
                      struct markers *markers);
-/* Steps of an engine that serves language models, by the ranges that it marks them with (engine_mark.h), on the
- * thread that spends most time in them. None for a single one: where it ends is not known. */
+/* The row of ops that comes again and again on the thread that spends most time in them: iterations
+ * that nothing marks. None where a row is short, comes fewer than three times, or takes far from as
+ * long each time. false: out of memory. */
+bool markers_repeats(struct profile const *profile, struct arena *arena, struct markers *markers);
+/* Steps of an engine that serves language models, by the ranges that it marks them with
+ * (engine_mark.h), on the thread that spends most time in them. None for a single one: where it
+ * ends is not known. */
 bool markers_engine(struct profile const *profile, struct intern *names, struct arena *arena,
                     struct markers *markers);
 /* Runs of the program that takes most time, on each host. Runs that overlap count from completion

@@ -1,0 +1,206 @@
+/*
+ * step_repeats: iterations that nothing marks, by the row of ops that comes again. Each name's
+ * usual distance to its next call is a period to try; the shortest one after which nearly all calls
+ * are the same is an iteration. What is done now and then (a line of a log) spoils one comparison
+ * around it.
+ */
+#include "analyze/step/step_markers.h"
+#include "base/sample.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { FEWEST_ROUNDS = 3, SHORTEST_PERIOD = 8, MOST_CALLS = 200000 };
+static const double LEAST_SAME = 0.98, MOST_OFF = 0.1;
+
+/* An op that no other op of its thread is around. */
+struct call {
+    uint32_t event, name;
+    uint32_t later; /* next call of the same name, or NO_ID */
+};
+struct calls {
+    VEC(struct call) list;
+    int64_t total_ns;
+};
+/* One name: where it is called first, how often, and the usual number of calls to its next one. */
+struct caller {
+    uint32_t first, count;
+    double   period;
+};
+struct callers {
+    VEC(struct caller) list;
+};
+
+static bool list_calls(const struct profile *profile, const struct timeline *line,
+                       struct arena *scratch, struct calls *calls)
+{
+    int64_t reached_ns = INT64_MIN;
+
+    for (uint32_t i = line->first_event; i < line->first_event + line->event_count; i++) {
+        const struct activity *activity = event_activity(profile, i);
+
+        if (activity->kind != ACTIVITY_OP || event_start_ns(profile, i) < reached_ns)
+            continue;
+        reached_ns = event_end_ns(profile, i);
+        calls->total_ns += reached_ns - event_start_ns(profile, i);
+        if (!vec_push(&calls->list, scratch,
+                      (struct call) { .event = i, .name = activity->name, .later = NO_ID }))
+            return false;
+    }
+    return true;
+}
+
+/* From the last call to the first, so that each knows the next one of its name. */
+static bool link_callers(struct calls *calls, struct arena *scratch, struct callers *callers)
+{
+    struct id_map row_of = { .arena = scratch };
+
+    for (size_t i = calls->list.count; i-- > 0;) {
+        struct call *call = &calls->list.items[i];
+        uint32_t     row = id_map_get(&row_of, call->name);
+
+        if (row == NO_ID) {
+            row = (uint32_t)callers->list.count;
+            if (!id_map_put(&row_of, call->name, row) ||
+                !vec_push(&callers->list, scratch, (struct caller) { .first = NO_ID }))
+                return false;
+        }
+        call->later = callers->list.items[row].first;
+        callers->list.items[row].first = (uint32_t)i;
+        callers->list.items[row].count++;
+    }
+    return true;
+}
+
+static void set_period(const struct calls *calls, struct caller *caller, double *gaps)
+{
+    size_t count = 0;
+
+    for (uint32_t i = caller->first; calls->list.items[i].later != NO_ID;
+         i = calls->list.items[i].later)
+        gaps[count++] = (double)(calls->list.items[i].later - i);
+    caller->period = count ? sample_median(gaps, count) : 0;
+}
+
+static int by_period_and_first(const void *a, const void *b)
+{
+    const struct caller *x = a, *y = b;
+
+    if (x->period != y->period)
+        return x->period < y->period ? -1 : 1;
+    return (x->first > y->first) - (x->first < y->first);
+}
+
+static bool is_same_after(const struct calls *calls, size_t period)
+{
+    size_t same = 0, compared = calls->list.count - period;
+
+    for (size_t i = 0; i < compared; i++)
+        same += calls->list.items[i].name == calls->list.items[i + period].name;
+    return (double)same >= LEAST_SAME * (double)compared;
+}
+
+/* Whether a name is called once in each round. */
+static bool begins_rounds(const struct calls *calls, const struct caller *caller)
+{
+    double rounds = (double)calls->list.count / caller->period;
+
+    return caller->count >= FEWEST_ROUNDS && caller->period >= SHORTEST_PERIOD &&
+           fabs((double)caller->count - rounds) <= fmax(1, MOST_OFF * rounds);
+}
+
+/* Who begins the rounds: the first one in them. NULL: nothing comes again. */
+static const struct caller *find_period(const struct calls *calls, struct callers *callers,
+                                        double *gaps)
+{
+    double tried = 0;
+
+    for (size_t i = 0; i < callers->list.count; i++)
+        set_period(calls, &callers->list.items[i], gaps);
+    qsort(callers->list.items, callers->list.count, sizeof *callers->list.items,
+          by_period_and_first);
+    for (size_t i = 0; i < callers->list.count; i++) {
+        const struct caller *caller = &callers->list.items[i];
+
+        if (caller->period == tried || !begins_rounds(calls, caller))
+            continue;
+        tried = caller->period;
+        if (is_same_after(calls, (size_t)tried))
+            return caller;
+    }
+    return NULL;
+}
+
+/* A round lasts to the next one; the last one to its last call, where it is whole. */
+static bool add_rounds(const struct profile *profile, const struct calls *calls,
+                       const struct caller *caller, struct marker marker, struct arena *arena,
+                       struct markers *markers)
+{
+    const struct call *list = calls->list.items;
+    size_t             last = (size_t)((1 - MOST_OFF) * caller->period);
+
+    for (uint32_t i = caller->first; i != NO_ID; i = list[i].later) {
+        size_t end = calls->list.count - 1;
+
+        if (list[i].later == NO_ID && end - i < last)
+            break;
+        marker.event = list[i].event;
+        marker.start_ns = event_start_ns(profile, list[i].event);
+        marker.end_ns = list[i].later == NO_ID ? event_end_ns(profile, list[end].event)
+                                               : event_start_ns(profile, list[list[i].later].event);
+        if (!vec_push(&markers->list, arena, marker))
+            return false;
+    }
+    return true;
+}
+
+static bool find_rounds(const struct profile *profile, struct calls *calls, struct marker marker,
+                        struct arena *arena, struct markers *markers)
+{
+    struct callers       callers = { 0 };
+    double              *gaps = arena_new_array(arena, double, calls->list.count + 1);
+    const struct caller *first;
+
+    if (!gaps || !link_callers(calls, arena, &callers))
+        return false;
+    first = find_period(calls, &callers, gaps);
+    return !first || add_rounds(profile, calls, first, marker, arena, markers);
+}
+
+/* The last round ends with its last op, what it asked for may go on: its length is not asked. */
+static void keep_alike(struct markers *markers, struct arena *arena)
+{
+    size_t count = markers->list.count;
+
+    markers->list.count--;
+    markers->list.count = count >= FEWEST_ROUNDS && markers_are_alike(markers, arena) ? count : 0;
+}
+
+bool markers_repeats(struct profile const *profile, struct arena *arena, struct markers *markers)
+{
+    for (uint32_t host = 0; host < profile->hosts.count; host++) {
+        struct calls  leader = { 0 };
+        struct marker marker = { .host = host, .number = -1 };
+
+        for (uint32_t t = 0; t < profile->timelines.count; t++) {
+            struct calls calls = { 0 };
+
+            if (profile->timelines.items[t].kind != TIMELINE_THREAD ||
+                profile->timelines.items[t].host != host)
+                continue;
+            if (!list_calls(profile, &profile->timelines.items[t], arena, &calls))
+                return false;
+            if (calls.total_ns <= leader.total_ns)
+                continue;
+            leader = calls;
+            marker.timeline = t;
+        }
+        if (leader.list.count >= FEWEST_ROUNDS * SHORTEST_PERIOD &&
+            leader.list.count <= MOST_CALLS &&
+            !find_rounds(profile, &leader, marker, arena, markers))
+            return false;
+    }
+    if (markers->list.count)
+        keep_alike(markers, arena);
+    return true;
+}
