@@ -58,8 +58,7 @@ struct distance side_distance(const struct side *before, const struct side *afte
     return distance;
 }
 
-/* A count that a step of one side has clearly more of; NULL: none. */
-static const struct check *grown_count(const struct gate_result *result, bool is_after)
+const struct check *grown_count(const struct gate_result *result, bool is_after)
 {
     for (size_t i = 0; i < result->checks.count; i++) {
         const struct check *check = &result->checks.items[i];

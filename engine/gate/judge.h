@@ -49,8 +49,8 @@ const char *judge_value(struct arena *arena, double value, enum unit unit);
 const char *judge_percent(struct arena *arena, double share);
 /* Every op or kernel that both have slower by about one factor: that factor; else 0. */
 double uniform_factor(const struct judging *judging);
-/* Of a step that became longer by the share `change`, with the same work on processors: most of it,
- * even without what grew most, is slower by this factor and more; else 0. */
+/* Of a step that became longer by the share `change`, with the same work on processors: what that
+ * takes without the op that grew most is longer by this factor, and little of it as before; else 0. */
 double load_factor(const struct judging *judging, double change);
 
 #endif

@@ -48,7 +48,7 @@ static bool judge_grown(struct judging *judging, struct check *check)
     return check->detail != NULL;
 }
 
-/* A step that looks slower and does more: what it does goes with its time. */
+/* A step that may be slower and does more: what it does goes with its time. */
 static bool join_evidence(struct judging *judging)
 {
     struct check *time = NULL, *grown = NULL;
@@ -61,7 +61,7 @@ static bool join_evidence(struct judging *judging)
         else if (check->kind == CHECK_COUNT && check->outcome == OUTCOME_FAIL && !grown)
             grown = check;
     }
-    if (!time || !grown || judging->result->change <= 0)
+    if (!time || !grown || !(judging->result->change > 0 || judging->result->change_high > 0))
         return true;
     time->detail =
         arena_text(judging->arena, "%s; and it does more: %s", time->detail, grown->title);

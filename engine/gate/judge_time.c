@@ -94,7 +94,7 @@ static struct check time_check(const struct judging *judging)
 
 /* No slow-down that is sure. One of the limit or more that chance may have made cannot be told
  * from the recordings; nor can a smaller one where steps vary so much that the program may be half
- * as slow again. */
+ * as slow again, or that it may be slower by the limit and does more. */
 static bool add_unsure(struct judging *judging, const struct judgement *judgement,
                        const struct side *before, const struct side *after)
 {
@@ -102,7 +102,9 @@ static bool add_unsure(struct judging *judging, const struct judgement *judgemen
     struct check        check = time_check(judging);
     bool                is_faster = result->change < -SMALLEST_CHANGE && result->change_high < 0;
     bool                is_doubtful = result->change >= SMALLEST_CHANGE;
-    bool                is_blind = result->change > 0 && result->change_high >= BLIND_CHANGE;
+    bool                is_blind =
+        (result->change > 0 && result->change_high >= BLIND_CHANGE) ||
+        (result->change_high >= judging->limits->max_regression && grown_count(result, true));
 
     result->pace = is_faster ? PACE_FASTER : PACE_UNKNOWN;
     check.detail = judgement->how;
@@ -187,9 +189,9 @@ static const char *find_machine(const struct judging *judging)
     factor = load_factor(judging, change);
     if (factor > 0)
         return arena_text(judging->arena,
-                          "most of the same work is %.3g times as slow and more: other programs on "
-                          "the machine, or fewer cores or threads, rather than the code; run again "
-                          "on a quiet machine",
+                          "all the same work but its slowest part is %.3g times as slow: other "
+                          "programs on the machine, or fewer cores or threads, rather than the "
+                          "code; run again on a quiet machine",
                           factor);
     return NULL;
 }

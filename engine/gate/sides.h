@@ -41,6 +41,8 @@ struct distance {
 struct distance side_distance(const struct side *before, const struct side *after, double factor,
                               struct arena *scratch);
 
+/* few_steps.c: a count that a step of one side has clearly more of; NULL: none. */
+const struct check *grown_count(const struct gate_result *result, bool is_after);
 /* few_steps.c: times of fewer than FEWEST_STEPS; adds the check. */
 bool judge_few_steps(struct judging *judging, const struct side *before, const struct side *after,
                      struct check check);

@@ -157,8 +157,8 @@ static void set_parts(struct summary *summary, const double ms[PARTS], struct ar
 }
 
 /* The step is a third longer in each. Another load makes what runs long slower, each by its own
- * factor, and spares what is short; a change of code makes one or two things slower, or calls
- * something more often. */
+ * factor, and spares some; a change of code makes one or two things slower, or calls something
+ * more often. */
 static void a_load_beside_is_inconclusive(void **state)
 {
     static const double before[PARTS] = { 30, 20, 15, 12, 10, 8, 4, 1 };
@@ -193,10 +193,9 @@ static void a_load_beside_is_inconclusive(void **state)
         sides[1].items[ITEM_OP].rows.items[2].dtype = programs[i].dtype_of_relu;
         assert_true(gate_run(&sides[0], &sides[1], &limits, &arena, &result, &err));
         assert_int_equal(result.outcome, programs[i].outcome);
-        /* Without addmm, which grew most, 80 ms are left. Least slowed are softmax and view (5 ms),
-         * copy (8) and add (12, 1.25 times); 40 %, or 32 ms, end within mm: 38 / 30. */
+        /* Without addmm, which grew most, (133 - 29) / (100 - 20). */
         if (i == 0)
-            assert_non_null(strstr(result.likely_cause, "1.27 times as slow and more"));
+            assert_non_null(strstr(result.likely_cause, "1.3 times as slow"));
         arena_free(&arena);
     }
 }

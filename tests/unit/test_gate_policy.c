@@ -52,6 +52,35 @@ static void other_policies_are_plain(void **state)
     assert_int_equal(grown(COUNT_SYNCS, 1, COUNTS_LENIENT), OUTCOME_WARN);
 }
 
+/* Steps that vary by a third: nobody can say that 20 % more ops cost less than the limit. */
+static void more_work_in_steps_that_vary_is_inconclusive(void **state)
+{
+    static const struct {
+        double       ops;
+        enum outcome outcome;
+    } programs[] = { { 10, OUTCOME_PASS }, { 12, OUTCOME_INCONCLUSIVE } };
+    static const struct gate_limits limits = { .max_regression = 0.05 };
+    static const struct program     wobbly = { 100e6, 0.33, 0, 4000, 1 };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
+        struct random      random = { .state = 5 };
+        struct arena       arena = { 0 };
+        struct err         err = { 0 };
+        struct summary     before, after;
+        struct gate_result result;
+
+        make(&before, &wobbly, 1, &random, &arena);
+        make(&after, &wobbly, 1, &random, &arena);
+        set_count(&before, COUNT_OPS, 10);
+        set_count(&after, COUNT_OPS, programs[i].ops);
+        assert_true(gate_run(&before, &after, &limits, &arena, &result, &err));
+        assert_true(result.change < 0 && result.change_high > limits.max_regression);
+        assert_int_equal(result.outcome, programs[i].outcome);
+        arena_free(&arena);
+    }
+}
+
 /*
  * Medians 105 and 121; deviations from them 25, 5, 15, 15, 45, 5 and 27, 9, 39, 34, 19, 0, whose
  * medians are 15 and 23, so spreads of 1.4826 * 15 = 22.2 and 1.4826 * 23 = 34.1. With z(0.995) +
@@ -227,6 +256,7 @@ int main(void)
         cmocka_unit_test(a_wait_for_input_is_not_masked),
         cmocka_unit_test(what_costs_something_fails_by_itself),
         cmocka_unit_test(other_policies_are_plain),
+        cmocka_unit_test(more_work_in_steps_that_vary_is_inconclusive),
         cmocka_unit_test(how_many_steps_would_settle_it),
     };
 
