@@ -1,11 +1,16 @@
 #include "base/grid.h"
 
+#include <string.h>
+
+enum { GAP = 2, LEADS = 3 };
+
 bool grid_make(struct grid *grid, struct arena *arena, size_t columns, size_t rows)
 {
     *grid = (struct grid) { .column_count = columns, .row_count = rows + 1, .arena = arena };
     grid->cells = arena_new_array(arena, struct str, columns * (rows + 1));
     grid->is_right = arena_new_array(arena, bool, columns);
-    return grid->cells && grid->is_right;
+    grid->yields = arena_new_array(arena, bool, columns);
+    return grid->cells && grid->is_right && grid->yields;
 }
 
 static size_t column_width(const struct grid *grid, size_t column)
@@ -36,41 +41,74 @@ static void add_cell(struct text *text, struct str cell, size_t width, bool is_r
     text_add(text, is_last ? STR("\n") : STR("  "));
 }
 
-static void list_hidden(const struct grid *grid, const size_t *widths, struct text *text)
+/* Names of the columns that `widths` leaves out, with or without values. */
+static void list_hidden(const struct grid *grid, const size_t *widths, bool has_values,
+                        const char *title, unsigned room, struct text *text)
 {
-    const char *glue = "columns without room or values: ";
+    size_t at = 0;
 
     for (size_t column = 0; column < grid->column_count; column++) {
-        if (widths[column] > 0)
+        struct str name = grid->cells[column];
+
+        if (widths[column] > 0 || (column_width(grid, column) > 0) != has_values)
             continue;
-        text_print(text, "%s%.*s", glue, STR_ARG(grid->cells[column]));
-        glue = ", ";
+        text_add(text, at == 0 ? str_from(title) : STR(","));
+        at += at == 0 ? strlen(title) : 1;
+        if (at + 1 + text_width(name) >= room) {
+            text_add(text, STR("\n "));
+            at = 1;
+        }
+        text_print(text, " %.*s", STR_ARG(name));
+        at += 1 + text_width(name);
     }
-    if (glue[0] == ',')
+    if (at > 0)
         text_add_byte(text, '\n');
+}
+
+/* Gives room to columns from the left that yield, or to those that do not; what is left of it. */
+static size_t give_room(const struct grid *grid, bool yields, size_t room, size_t *widths)
+{
+    for (size_t column = 0; column < grid->column_count; column++) {
+        size_t width = grid->yields[column] == yields ? column_width(grid, column) : 0;
+
+        if (width == 0 || (width > room && (column > 0 || yields)))
+            continue;
+        widths[column] = width;
+        room -= width + GAP < room ? width + GAP : room;
+    }
+    return room;
+}
+
+bool grid_leads_fit(const struct grid *grid, unsigned room)
+{
+    size_t used = 0;
+
+    for (size_t column = 0, seen = 0; column < grid->column_count && seen < LEADS; column++) {
+        size_t width = grid->yields[column] ? 0 : column_width(grid, column);
+
+        seen += width > 0;
+        used += width > 0 ? width + GAP : 0;
+    }
+    return used <= (size_t)room + GAP;
 }
 
 void grid_print(const struct grid *grid, unsigned room, struct text *text)
 {
     size_t *widths = arena_new_array(grid->arena, size_t, grid->column_count + 1);
-    size_t  used = 0, last = 0;
+    size_t  last = 0;
 
     if (!widths)
         return;
-    for (size_t column = 0; column < grid->column_count; column++) {
-        size_t width = column_width(grid, column);
-
-        if (width == 0 || (room > 0 && used > 0 && used + width > room))
-            continue;
-        widths[column] = width;
-        used += width + 2;
-        last = column;
-    }
+    give_room(grid, true, give_room(grid, false, room ? room : SIZE_MAX, widths), widths);
+    for (size_t column = 0; column < grid->column_count; column++)
+        last = widths[column] > 0 ? column : last;
     for (size_t row = 0; row < grid->row_count; row++)
         for (size_t column = 0; column <= last && column < grid->column_count; column++)
             if (widths[column] > 0)
                 add_cell(text, grid->cells[row * grid->column_count + column], widths[column],
                          grid->is_right[column], column == last);
-    if (room > 0)
-        list_hidden(grid, widths, text);
+    if (room > 0) {
+        list_hidden(grid, widths, true, "--wide or --columns:", room, text);
+        list_hidden(grid, widths, false, "without values:", room, text);
+    }
 }

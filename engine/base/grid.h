@@ -1,5 +1,5 @@
-/* grid: cells in rows of columns for a terminal: as wide as their widest cell, from the left, as many
- * columns as there is room for. */
+/* grid: cells in rows of columns for a terminal: as wide as their widest cell, from the left, as
+ * many columns as there is room for. */
 #ifndef TFPROF_BASE_GRID_H
 #define TFPROF_BASE_GRID_H
 
@@ -13,13 +13,16 @@ struct grid {
     struct str   *cells; /* row by row; the first row holds the columns' names */
     size_t        column_count, row_count;
     bool         *is_right; /* numbers stand on the right */
+    bool         *yields;   /* columns that get what room others leave */
     struct arena *arena;
 };
 
 /* rows: beside the one of names. False: exhausted. */
 bool grid_make(struct grid *grid, struct arena *arena, size_t columns, size_t rows);
+/* The first columns, which say what a row is, have room beside each other. */
+bool grid_leads_fit(const struct grid *grid, unsigned room);
 /* Columns without any value are left out, and with room (in columns of a terminal, 0: no limit)
- * those that do not fit; a last line names both. */
+ * those that do not fit; last lines name both. */
 void grid_print(const struct grid *grid, unsigned room, struct text *text);
 
 #endif

@@ -159,6 +159,11 @@ void unit_print(struct text *text, double value, enum unit unit)
     }
 }
 
+enum unit unit_shown(enum unit unit, const char *name)
+{
+    return unit == UNIT_RATIO && str_ends(str_from(name), STR("share")) ? UNIT_SHARE : unit;
+}
+
 bool unit_is_suffix(struct str text)
 {
     for (size_t i = 0; i < ARRAY_COUNT(suffixes); i++)

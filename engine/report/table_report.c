@@ -9,45 +9,63 @@
 
 #include <math.h>
 
-enum { MOST_NAME_COLUMNS = 48 };
+/* Names are shortened to the first of these that leaves room for what else says what a row is. */
+static const size_t name_columns[] = { 48, 36, 28, 20 };
 
-static struct str cell(const struct table_view *view, size_t row, size_t column,
+static struct str cell(const struct table_view *view, size_t row, size_t column, size_t most,
                        struct arena *arena)
 {
     double    value = table_view_number(view, row, column);
-    enum unit unit = table_view_column(view, column)->unit;
+    enum unit unit =
+        unit_shown(table_view_column(view, column)->unit, table_view_column(view, column)->name);
 
     if (isnan(value))
         return (struct str) { "", 0 };
     if (unit == UNIT_NAME)
         return layout_shorten_middle(arena, layout_clean(arena, table_view_text(view, row, column)),
-                                     MOST_NAME_COLUMNS);
+                                     most);
     return layout_value(arena, value, unit);
 }
 
-static void fill_grid(struct grid *grid, const struct table_view *view, struct arena *arena)
+static bool is_all_zero(const struct table_view *view, size_t column)
+{
+    for (size_t row = 0; row < view->row_count; row++)
+        if (table_view_number(view, row, column) != 0)
+            return false;
+    return table_view_column(view, column)->unit != UNIT_NAME;
+}
+
+static void fill_grid(struct grid *grid, const struct table_view *view, size_t most,
+                      struct arena *arena)
 {
     for (size_t column = 0; column < view->column_count; column++) {
         const struct column_spec *spec = table_view_column(view, column);
 
         grid->cells[column] = str_from(spec->name);
         grid->is_right[column] = spec->unit != UNIT_NAME && spec->unit != UNIT_BOOL;
+        grid->yields[column] = column > 0 && is_all_zero(view, column);
         for (size_t row = 0; row < view->row_count; row++)
-            grid->cells[(row + 1) * view->column_count + column] = cell(view, row, column, arena);
+            grid->cells[(row + 1) * view->column_count + column] =
+                cell(view, row, column, most, arena);
     }
 }
 
 void table_rows_text(const struct table_view *view, const struct output_options *options,
                      struct text *text)
 {
+    unsigned    room = options->is_complete ? 0 : options->width;
     struct grid grid;
 
     if (!grid_make(&grid, text->arena, view->column_count, view->row_count)) {
         text->is_cut = true;
         return;
     }
-    fill_grid(&grid, view, text->arena);
-    grid_print(&grid, options->is_complete ? 0 : options->width, text);
+    for (size_t i = 0; i < ARRAY_COUNT(name_columns); i++) {
+        fill_grid(&grid, view, name_columns[i], text->arena);
+        if (room == 0 || grid_leads_fit(&grid, room))
+            break;
+    }
+    grid_print(&grid, room, text);
 }
 
 void table_text(const struct table_view *view, const struct output_options *options,

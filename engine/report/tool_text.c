@@ -17,17 +17,20 @@ static void write_title(struct layout *layout, const char *title)
     layout_line(layout);
 }
 
-/* Why nothing of a section is there: what is said of its first name. */
-static void write_absence(struct layout *layout, const struct facts *facts, const char *name)
+/* "Kernels: no kernels are in the recorded steps; record device tracing": why nothing of a section
+ * is there, by what is said of its first name. */
+static void write_absence(struct layout *layout, const struct facts *facts,
+                          const struct tool_section *section)
 {
-    const struct absence *absence = facts_why_absent(facts, name);
+    struct str            names = str_from(section->facts ? section->facts : section->table);
+    const char           *name = tool_next_name(&names, layout->arena);
+    const struct absence *absence = facts_why_absent(facts, name ? name : "");
     struct text           line = { .arena = layout->arena };
 
-    text_print(&line, "not in this recording%s%s", absence ? ": " : "",
-               absence ? absence->reason : "");
+    text_print(&line, "%s: %s", section->title, absence ? absence->reason : "none");
     if (absence && absence->capture)
         text_print(&line, "; record %s", absence->capture);
-    layout_wrap(layout, 2, "", 2, text_str(&line));
+    layout_wrap(layout, 2, "", 4, text_str(&line));
 }
 
 static struct str value_of(struct layout *layout, const struct facts *facts,
@@ -35,7 +38,7 @@ static struct str value_of(struct layout *layout, const struct facts *facts,
 {
     if (fact->spec->unit == UNIT_NAME)
         return layout_clean(layout->arena, intern_str(facts->names, (uint32_t)fact->value));
-    return layout_value(layout->arena, fact->value, fact->spec->unit);
+    return layout_value(layout->arena, fact->value, unit_shown(fact->spec->unit, fact->spec->name));
 }
 
 enum { VALUE_COLUMNS = 14 };
@@ -55,56 +58,88 @@ static void write_fact(struct layout *layout, const struct facts *facts, const s
     layout_wrap(layout, 2, "", VALUE_COLUMNS + 2, text_str(&line));
 }
 
+/* The next fact of the list that is to be shown; NULL behind the last. */
+static const struct fact *next_fact(struct str *rest, const struct tool_section *section,
+                                    const struct facts *facts, struct arena *arena)
+{
+    const char *name;
+
+    while ((name = tool_next_name(rest, arena)) != NULL) {
+        const struct fact *fact = facts_find(facts, name);
+
+        if (fact && !(section->leaves_zero_out && fact->value == 0))
+            return fact;
+    }
+    return NULL;
+}
+
 static void write_facts(struct layout *layout, const struct tool_section *section,
                         const struct facts *facts)
 {
-    struct str  rest = str_from(section->facts);
-    const char *name, *first = NULL;
-    bool        is_empty = true;
+    struct str         rest = str_from(section->facts);
+    const struct fact *fact;
 
-    while ((name = tool_next_name(&rest, layout->arena)) != NULL) {
-        const struct fact *fact = facts_find(facts, name);
-
-        first = first ? first : name;
-        is_empty &= !fact;
-        if (fact && !(section->leaves_zero_out && fact->value == 0))
-            write_fact(layout, facts, fact);
-    }
-    if (is_empty)
-        write_absence(layout, facts, first ? first : "");
+    while ((fact = next_fact(&rest, section, facts, layout->arena)) != NULL)
+        write_fact(layout, facts, fact);
 }
 
 static void write_rows(struct layout *layout, const struct tool_section *section,
-                       const struct facts *facts, int64_t rows,
-                       const struct output_options *options)
+                       const struct table_view *view, const struct output_options *options)
 {
-    struct table_view view;
+    table_rows_text(view, options, layout->text);
+    if (view->row_count < view->matched_count)
+        text_print(layout->text, "%zu of %zu rows; all: tfprof table %s\n", view->row_count,
+                   view->matched_count, section->table);
+}
 
-    if (!tool_view(&view, section, facts, rows < 0 ? section->text_rows : rows, layout->arena)) {
-        write_absence(layout, facts, section->table);
-        return;
-    }
-    table_rows_text(&view, options, layout->text);
-    if (view.row_count < view.matched_count)
-        text_print(layout->text, "%zu of %zu rows; all: tfprof table %s\n", view.row_count,
-                   view.matched_count, section->table);
+/* Whether the recording gives anything of the section; `view`: of a table, the rows to show. */
+static bool is_given(const struct tool_section *section, const struct facts *facts, int64_t rows,
+                     struct table_view *view, struct arena *arena)
+{
+    struct str rest = str_from(section->facts ? section->facts : "");
+
+    if (section->facts)
+        return next_fact(&rest, section, facts, arena) != NULL;
+    return tool_view(view, section, facts, rows < 0 ? section->text_rows : rows, arena) &&
+           view->row_count > 0;
+}
+
+static void write_absences(struct layout *layout, const struct tool *tool,
+                           const struct facts *facts, const bool *is_there)
+{
+    for (size_t i = 0; i < TOOL_SECTIONS && tool->sections[i].title; i++)
+        if (!is_there[i])
+            write_absence(layout, facts, &tool->sections[i]);
 }
 
 void tool_text(const struct tool *tool, const struct study *study, int64_t rows,
                const struct output_options *options, struct text *text)
 {
     struct layout layout = layout_make(text, options->width, options->is_colored);
+    bool          is_there[TOOL_SECTIONS], is_whole = true;
+    size_t        written = 0;
 
     head_text(&layout, study);
     for (size_t i = 0; i < TOOL_SECTIONS && tool->sections[i].title; i++) {
         const struct tool_section *section = &tool->sections[i];
+        struct table_view          view = { 0 };
 
-        if (i > 0)
+        is_there[i] = is_given(section, &study->facts, rows, &view, text->arena);
+        is_whole &= is_there[i];
+        if (!is_there[i])
+            continue;
+        if (written++ > 0)
             layout_line(&layout);
         write_title(&layout, section->title);
         if (section->facts)
             write_facts(&layout, section, &study->facts);
         else
-            write_rows(&layout, section, &study->facts, rows, options);
+            write_rows(&layout, section, &view, options);
     }
+    if (is_whole)
+        return;
+    if (written > 0)
+        layout_line(&layout);
+    write_title(&layout, "Not in this recording");
+    write_absences(&layout, tool, &study->facts, is_there);
 }

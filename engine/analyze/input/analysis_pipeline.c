@@ -8,8 +8,8 @@
 #include "model/names.h"
 
 static const struct fact_spec produces[] = {
-    { "input.wait_ns", UNIT_NS, "another name of part.input_ns: a step's time waiting for input" },
-    { "input.wait_share", UNIT_SHARE, "another name of part.input_share" },
+    { "input.wait_ns", UNIT_NS, "a step's time waiting for input; the same as part.input_ns" },
+    { "input.wait_share", UNIT_SHARE, "that over the step; the same as part.input_share" },
     { "input.stage_count", UNIT_COUNT, "stages of the input pipeline" },
     { "input.inline_ns", UNIT_NS, "stages that run in the consumer, inside the step" },
     { "input.unstaged_ns", UNIT_NS, "input on the path of the step that belongs to no stage" },

@@ -25,7 +25,7 @@ static const char *const moment_names[MOMENT_COUNT] = {
 
 static const struct fact_spec produces[] = {
 #define MOMENT(id, name, help)                                                                     \
-    { "classes." name "_ns", UNIT_NS, "a step's moments, mean over devices: " help },
+    { "classes." name "_ns", UNIT_NS, "a step's time, mean over devices: " help },
 #include "analyze/path/step_classes.def"
     { "classes.bottleneck", UNIT_NAME, "the class with most of them" },
 };

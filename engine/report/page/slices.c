@@ -234,6 +234,20 @@ bool slices_are_empty(const struct slice_set *set)
     return set->slices.count == 0;
 }
 
+/* Another thread of the host has that name too, so that only its id tells it apart. */
+static bool is_named_twice(const struct profile *profile, const struct timeline *timeline)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < profile->timelines.count && count < 2; i++) {
+        const struct timeline *other = &profile->timelines.items[i];
+
+        count += other->device == NO_ID && other->host == timeline->host &&
+                 other->name == timeline->name;
+    }
+    return count > 1;
+}
+
 static void put_track_name(struct json_writer *json, const struct slice_set *set,
                            const struct timeline *timeline, struct arena *arena)
 {
@@ -247,7 +261,7 @@ static void put_track_name(struct json_writer *json, const struct slice_set *set
         text_print(&name, "%.*s · ",
                    STR_ARG(profile_str(profile, profile->devices.items[timeline->device].name)));
     text_print(&name, "%.*s", STR_ARG(profile_str(profile, timeline->name)));
-    if (timeline->device == NO_ID)
+    if (timeline->device == NO_ID && is_named_twice(profile, timeline))
         text_print(&name, " (%lld)", (long long)timeline->id);
     json_str(json, text_str(&name));
 }

@@ -24,7 +24,7 @@ function drawHead(advice) {
   const step = advice.steps.wall_ms.median;
   return el('header', {},
     el('p', { class: 'quiet' }, el('bdi', {}, headLine(advice))),
-    el('h1', {}, advice.verdict.text || 'Unknown.'),
+    el('h1', {}, keepUnits(advice.verdict.text || 'Unknown.')),
     last && step ? el('p', { class: 'together' }, show(step, 'ms') + ' a step → ' + show(last.step_ms, 'ms') + ' with the first ' +
       (last.fixed.length === 1 ? 'fix' : last.fixed.length + ' fixes') + ' (' + last.speedup.toFixed(2) +
       ' times as fast)') : null,
@@ -75,7 +75,7 @@ function drawFinding(finding, step, isOpen, find) {
   const { impact } = finding;
   const isPriced = impact.method !== 'none' && impact.mid_ms !== undefined;
   return el('details', { class: 'finding ' + finding.severity, open: isOpen },
-    el('summary', {}, el('span', { class: 'title' }, named(finding.title)),
+    el('summary', {}, el('span', { class: 'title' }, named(keepUnits(finding.title))),
       isPriced ? el('span', { class: 'saves' }, impact.method === 'share' ? 'may save up to ' + show(impact.high_ms, 'ms') + ' a step'
         : 'saves ' + showRange(impact.low_ms, impact.high_ms) + ' a step (' + show(impact.share, 'share') + ')') : null,
       isPriced && step ? meter(impact, step) : null),

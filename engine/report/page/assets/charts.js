@@ -1,5 +1,6 @@
 // Charts of tables: memory over time, ranks by steps, ops under the roofs of the device.
-const CHART = { width: 1000, height: 260, left: 96, right: 40, top: 10, bottom: 30 };
+// As wide as the screen, up to a column of text: scaled down, their words could not be read.
+const CHART = { width: Math.max(360, Math.min(1000, innerWidth - 32)), height: 260, left: 96, right: 40, top: 10, bottom: 30 };
 const MOST_POINTS = 400, MOST_HEAT_COLUMNS = 200, MOST_ALLOCATORS = 2;
 
 const columnOf = (table, name) => table.columns.findIndex((column) => column.name === name);
@@ -33,6 +34,9 @@ function logTicks(low, high) {
   return ticks;
 }
 
+// Powers of ten around all of `values`, so that each end of an axis has a number.
+const wholeDecades = (values) => [10 ** Math.floor(Math.log10(Math.min(...values) / 1.2)), 10 ** Math.ceil(Math.log10(Math.max(...values) * 1.2))];
+
 // The frame of a chart: lines and words at both axes.
 function chartFrame(label, xs, ys, x, y, words) {
   const { width, height, left, right, bottom } = CHART;
@@ -62,8 +66,8 @@ function memoryChart(name, points, go) {
   const x = linearScale(first, last, left, width - right), y = linearScale(0, most * 1.05, height - bottom, top);
   const peak = points.reduce((best, point) => (point.bytes >= best.bytes ? point : best));
   const label = name + ': at most ' + show(peak.bytes, 'bytes') + ' in use, at ' + show(peak.time_ns, 'ns');
-  const frame = chartFrame(label, linearTicks(0, last - first, width - left).map((at) => at + first), linearTicks(0, most * 1.05, 3 * height, SCALES.bytes
-    .find(([size]) => most >= size)?.[0] ?? 1), x, y, { x: (at) => show(at - first, 'ns'), y: (at) => show(at, 'bytes') });
+  const frame = chartFrame(label, linearTicks(first, last, width - left), linearTicks(0, most * 1.05, 3 * height, SCALES.bytes
+    .find(([size]) => most >= size)?.[0] ?? 1), x, y, { x: (at) => show(at, 'ns'), y: (at) => show(at, 'bytes') });
   const used = stepPath(points, x, y, 'bytes');
   frame.append(svg('path', { class: 'area', d: used + 'V' + (height - bottom) + 'H' + left + 'Z' }),
     svg('path', { class: 'line', d: used }), svg('path', { class: 'line quieter', d: stepPath(points.filter((point) => point.reserved_bytes > 0), x, y, 'reserved_bytes') }),
@@ -78,7 +82,7 @@ function holders(tables, allocator, device) {
   const rows = table ? records(table, 'owner', 'region', 'bytes', 'count', 'share', 'allocator', 'device')
     .filter((row) => row.allocator === allocator && row.device === device).sort((a, b) => b.bytes - a.bytes).slice(0, 8) : [];
   return rows.length === 0 ? null : el('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Who holds memory at the peak' },
-    el('table', { class: 'evidence' },
+    el('table', { class: 'evidence owners' },
       el('thead', {}, el('tr', {}, ['Alive at the peak', 'Region'].map((text) => el('th', { scope: 'col' }, text)),
         ['Bytes', 'Share', 'Blocks'].map((text) => el('th', { scope: 'col', class: 'number' }, text)))),
       el('tbody', {}, rows.map((row) => el('tr', {}, el('td', {}, named(row.owner ?? 'unknown', 120)), el('td', {}, named(row.region ?? '')),
@@ -114,14 +118,14 @@ function drawRanks(tables, go) {
     .sort((a, b) => a - b).slice(0, MOST_HEAT_COLUMNS);
   if (hosts.length < 2 || numbers.length < 2) return null;
   const times = rows.map((row) => row.duration_ns).sort((a, b) => a - b);
-  const low = times[0], high = times.at(-1), left = 160, high1 = Math.max(4, Math.min(22, 600 / hosts.length));
+  const low = times[0], high = times.at(-1), left = Math.min(160, 0.3 * CHART.width), high1 = Math.max(4, Math.min(22, 600 / hosts.length));
   const wide = Math.min(40, (CHART.width - left) / numbers.length);
   const strength = linearScale(low, high, 0.08, 1);
   const chart = svg('svg', { class: 'chart heat', viewBox: '0 0 ' + CHART.width + ' ' + (hosts.length * high1 + 4).toFixed(0), role: 'img',
     'aria-label': hosts.length + ' hosts or ranks by ' + numbers.length + ' steps, from ' + show(low, 'ns') + ' to ' + show(high, 'ns') });
   if (high1 >= 12)
     hosts.forEach((host, at) => chart.append(svg('text', { x: left - 8, y: (at * high1 + high1 / 2 + 4).toFixed(1), style: 'text-anchor:end' },
-      cut(host, 22))));
+      cut(host, left < 160 ? 14 : 22))));
   for (const row of rows) {
     const column = numbers.indexOf(row.number);
     if (column < 0) continue;
@@ -147,9 +151,10 @@ function drawRoofline(tables, facts) {
   const peak = facts['flops.peak_per_s'], bandwidth = facts['flops.memory_peak_per_s'];
   const reach = rows.map((row) => row.intensity).concat(peak && bandwidth ? [peak / bandwidth] : []);
   const rates = rows.map((row) => row.flops_per_s).concat(peak ? [peak] : []);
-  const lowX = Math.min(...reach) / 2, highX = Math.max(...reach) * 2, lowY = Math.min(...rates) / 2, highY = Math.max(...rates) * 2;
+  const [lowX, highX] = wholeDecades(reach), [lowY, highY] = wholeDecades(rates);
   const x = logScale(lowX, highX, left, width - right), y = logScale(lowY, highY, height - bottom, top);
-  const chart = chartFrame(rows.length + ' ops by operations a byte and operations a second', logTicks(lowX, highX), logTicks(lowY, highY),
+  const ticks = logTicks(lowX, highX), apart = Math.ceil(ticks.length * 90 / (width - left - right));
+  const chart = chartFrame(rows.length + ' ops by operations a byte and operations a second', ticks.filter((_, i) => i % apart === 0), logTicks(lowY, highY),
     x, y, { x: (at) => (at < 1 ? String(at) : show(at, 'count')) + ' FLOP/B', y: (at) => show(at, 'flops_per_s') });
   if (peak && bandwidth) {
     const foot = Math.max(lowX, lowY / bandwidth);

@@ -26,7 +26,7 @@ function stageWords(stage) {
 function stageRow(stage, step, worst) {
   const share = step > 0 ? stage.path_ns / step : 0;
   return el('tr', { class: stage === worst ? 'worst' : null },
-    el('td', { style: 'padding-left:' + (10 + 18 * Math.min(stage.depth, 20)) + 'px' },
+    el('td', { style: 'padding-left:calc(10px + ' + Math.min(stage.depth, 20) + ' * var(--nested))' },
       stage.depth ? el('span', { class: 'quiet', 'aria-hidden': 'true' }, '└ ') : null, el('span', { class: 'stage' }, named(stage.type)),
       stage === worst ? el('span', { class: 'badge' }, 'bottleneck') : null, el('div', { class: 'quiet' }, clean(cut(stageWords(stage))))),
     el('td', { class: 'number' }, show(stage.self_ns, 'ns')),
@@ -43,10 +43,10 @@ function drawInput(tables, step) {
   const shown = stages.slice(0, MOST_STAGES);
   const worst = stages.reduce((most, stage) => stage.path_ns > (most?.path_ns || 0) ? stage : most, null);
   return el('section', { id: 'input' }, el('h2', {}, 'Input pipeline'),
-    el('p', { class: 'quiet' }, 'Each stage asks the ones below it. What the step waits for is what fixing a stage can save.'),
+    el('p', { class: 'quiet' }, 'Each stage asks the ones below it. Own work: time a step in the stage itself. What the step waits for is what fixing a stage can save.'),
     el('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Stages of the input pipeline' }, el('table', { class: 'changes' },
-      el('thead', {}, el('tr', {}, el('th', { scope: 'col' }, 'Stage'), el('th', { scope: 'col', class: 'number' }, 'its own work a step'),
-        el('th', { scope: 'col', class: 'number' }, 'the step waits'))),
+      el('thead', {}, el('tr', {}, el('th', { scope: 'col' }, 'Stage'), el('th', { scope: 'col', class: 'number' }, 'own work'),
+        el('th', { scope: 'col', class: 'number' }, 'step waits'))),
       el('tbody', {}, shown.map((stage) => stageRow(stage, step, worst))))),
     stages.length > shown.length ? el('p', { class: 'quiet' }, (stages.length - shown.length) + ' more in the table iterators.') : null);
 }

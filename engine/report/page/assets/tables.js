@@ -54,7 +54,8 @@ function bodyRow(state, index) {
   return el('tr', { 'aria-rowindex': index + 2 }, state.columns.map((column) => {
     const value = state.rows[index][column.at];
     const isNumber = column.unit !== 'name' && column.unit !== 'bool';
-    return el('td', { class: isNumber ? 'number' : '' }, isNumber ? show(value, column.unit) : named(show(value, column.unit), 120));
+    return el('td', { class: isNumber ? 'number' : '' },
+      isNumber ? show(value, shownUnit(column.unit, column.name)) : named(show(value, column.unit), 120));
   }));
 }
 

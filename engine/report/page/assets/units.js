@@ -27,6 +27,12 @@ function show(value, unit) {
   return digits(value);
 }
 
+// How to print what `name` names: a share that may be above 1 is a ratio to those who compute.
+const shownUnit = (unit, name) => (unit === 'ratio' && name.endsWith('share') ? 'share' : unit);
+
+// Numbers and their units stay on one line.
+const keepUnits = (text) => text.replace(/(\d) (?=(%|[µmn]?s|[kMGT]?B)(?![\w/]))/g, '$1\u00a0');
+
 // "3.36 … 4.56 ms": one unit for both ends.
 function showRange(low, high) {
   const [factor, name] = SCALES.ns.find(([size]) => Math.abs(high * 1e6) >= size) || [1, 'ns'];
