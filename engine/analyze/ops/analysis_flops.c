@@ -8,6 +8,7 @@
 #include "analyze/kernel/kernel_names.h"
 #include "analyze/kernel/kernel_times.h"
 #include "analyze/ops/op_cost.h"
+#include "analyze/ops/op_profile.h"
 #include "analyze/ops/op_times.h"
 #include "model/hardware.h"
 
@@ -94,6 +95,9 @@ static const struct column_spec columns[] = {
 };
 static const struct table_spec tables[] = {
     { "roofline", "ops of known cost against the device", columns, ARRAY_COUNT(columns) },
+    { "op_profile",
+      "the time of ops by program, category and op, and how much of the device's best it used",
+      op_profile_columns, OP_PROFILE_COLUMNS },
 };
 enum { BEST_MIN_FLOPS = 1000000 }; /* below, the clock's grain makes rates meaningless */
 /* Traffic at less than the first is not what holds an op; above the second caches served it. */
@@ -114,6 +118,7 @@ struct cost_row {
 struct costs {
     struct study          *study;
     struct op_times        ops;
+    struct kernel_times    kernels;
     struct cost_row       *rows;
     size_t                 count;
     uint32_t              *row_of_op; /* row + 1 */
@@ -130,16 +135,16 @@ static bool kernel_time_by_op(struct costs *costs, const struct windows *windows
                               struct arena *scratch, double *total_ns)
 {
     const struct profile *profile = costs->study->profile;
-    struct kernel_times   kernels;
+    struct kernel_times  *kernels = &costs->kernels;
 
     *total_ns = -1;
     costs->launched = arena_new_array(scratch, struct launched, profile->ops.count + 1);
-    if (!costs->launched || !kernel_times_make(costs->study, windows, scratch, &kernels))
+    if (!costs->launched || !kernel_times_make(costs->study, windows, scratch, kernels))
         return false;
-    if (kernels.count > 0)
-        *total_ns = kernels.total_ns;
-    for (size_t i = 0; i < kernels.count; i++) {
-        const struct kernel_time *kernel = &kernels.rows[i];
+    if (kernels->count > 0)
+        *total_ns = kernels->total_ns;
+    for (size_t i = 0; i < kernels->count; i++) {
+        const struct kernel_time *kernel = &kernels->rows[i];
         const struct activity    *activity = &profile->activities.items[kernel->activity];
         struct kernel_name        name = kernel_name_parse(profile_str(profile, activity->name));
         struct launched          *by_op = kernel->op == NO_ID ? NULL : &costs->launched[kernel->op];
@@ -348,22 +353,31 @@ static enum dtype computes_in(const struct costs *costs, const struct cost_row *
                : (enum dtype)cost->time->dtype;
 }
 
-static void fill_efficiency(const struct costs *costs, struct table *table, size_t row,
-                            const struct cost_row *cost)
+/* What the op uses of the device's peaks; not known: NAN. */
+static struct op_use use_of(const struct costs *costs, const struct cost_row *cost)
 {
     double peak = peak_of(costs, computes_in(costs, cost)), memory = costs->memory_bytes_per_s;
-    double compute_s, memory_s;
 
     if (cost->bytes <= 0 || memory <= 0 || (cost->flops < 0 && !is_streaming(costs, cost)) ||
         (cost->flops >= 0 && peak <= 0))
+        return (struct op_use) { NAN, NAN };
+    return (struct op_use) {
+        .compute = cost->flops >= 0 ? cost->flops / peak / (cost->ns / 1e9) : 0,
+        .memory = cost->bytes / memory / (cost->ns / 1e9),
+    };
+}
+
+static void fill_efficiency(const struct costs *costs, struct table *table, size_t row,
+                            const struct cost_row *cost)
+{
+    struct op_use use = use_of(costs, cost);
+    bool          is_compute = use.compute > use.memory;
+
+    if (isnan(use.memory))
         return;
-    compute_s = cost->flops >= 0 ? cost->flops / peak : 0;
-    memory_s = cost->bytes / memory;
-    emit_number(table, EFFICIENCY, row,
-                (compute_s > memory_s ? compute_s : memory_s) / (cost->ns / 1e9));
-    emit_name(
-        table, BOUND, row,
-        facts_name(&costs->study->facts, compute_s > memory_s ? STR("compute") : STR("memory")));
+    emit_number(table, EFFICIENCY, row, is_compute ? use.compute : use.memory);
+    emit_name(table, BOUND, row,
+              facts_name(&costs->study->facts, is_compute ? STR("compute") : STR("memory")));
 }
 
 static void fill_row(const struct costs *costs, struct table *table, size_t row,
@@ -497,6 +511,25 @@ static bool set_facts(const struct costs *costs)
     return is_set;
 }
 
+static bool fill_op_profile(const struct costs *costs, struct arena *scratch)
+{
+    size_t            op_count = costs->study->profile->ops.count;
+    struct op_use    *uses = arena_new_array(scratch, struct op_use, op_count + 1);
+    struct op_profile input = {
+        .study = costs->study,
+        .table = &tables[1],
+        .ops = &costs->ops,
+        .kernels = &costs->kernels,
+        .uses = uses,
+    };
+
+    for (size_t i = 0; uses && i < op_count; i++)
+        uses[i] = (struct op_use) { NAN, NAN };
+    for (size_t i = 0; uses && i < costs->count; i++)
+        uses[costs->rows[i].time->op] = use_of(costs, &costs->rows[i]);
+    return uses && op_profile_fill(&input, scratch);
+}
+
 static bool make(struct study *study, struct arena *scratch)
 {
     static const char reason[] = "no op has known floating point operations or traffic";
@@ -509,6 +542,8 @@ static bool make(struct study *study, struct arena *scratch)
     if (!windows_make(study, scratch, &windows) || !collect(&costs, &windows, scratch))
         return false;
     find_peak(&costs);
+    if (!fill_op_profile(&costs, scratch))
+        return false;
     if (costs.count == 0 || costs.compute_ns <= 0)
         return set_peaks(&costs, peaks) && facts_absent(&study->facts, "flops.", capture, reason) &&
                facts_absent(&study->facts, "roofline", capture, reason);
