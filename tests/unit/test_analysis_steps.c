@@ -95,7 +95,7 @@ static void evaluation_is_a_part_of_the_step(void **state)
 }
 
 /* Markers that end after 1 us each while the program they enqueue runs 100 us each, back to back:
- * the program's runs are the steps. */
+ * the program's runs are the steps, with the markers' numbers. */
 static void a_host_that_runs_ahead_is_timed_by_its_program(void **state)
 {
     struct profile_builder b;
@@ -110,13 +110,14 @@ static void a_host_that_runs_ahead_is_timed_by_its_program(void **state)
         uint32_t op = builder_slice(&b, worker, "fusion", ACTIVITY_OP, 10000 + i * 100000, 100000);
 
         builder_stat(&b, builder_slice(&b, thread, "train", ACTIVITY_STEP, i * 2000, 1000),
-                     STAT_STEP_NUMBER, i);
+                     STAT_STEP_NUMBER, 3 + i);
         builder_stat(&b, op, STAT_RUN_ID, 100 + i);
         builder_stat(&b, op, STAT_PROGRAM, 7);
     }
     builder_finish(&b);
     run(&b);
     assert_float_equal(builder_fact(&b, "step.count"), 5, 0);
+    assert_float_equal(builder_cell(&b, "steps", NULL, NULL, "number"), 3, 0);
     assert_float_equal(builder_fact(&b, "step.median_ns"), 100000, 0);
     builder_free(&b);
 }

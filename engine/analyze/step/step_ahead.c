@@ -75,6 +75,19 @@ bool markers_only_enqueue(const struct markers *markers, const struct markers *p
            leaves_work_behind(markers, program, scratch);
 }
 
+void markers_number_runs(const struct markers *markers, struct markers *program)
+{
+    size_t count = markers->list.count;
+
+    if (program->list.count != count)
+        return;
+    for (size_t i = 0; i < count; i++)
+        if (program->list.items[i].host != markers->list.items[i].host)
+            return;
+    for (size_t i = 0; i < count; i++)
+        program->list.items[i].number = markers->list.items[i].number;
+}
+
 /* Place of the first of a host's markers that ends at or behind a time; their count: none. */
 static size_t first_ending(const struct markers *markers, uint32_t host, int64_t at_ns)
 {
