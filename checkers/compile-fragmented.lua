@@ -34,7 +34,7 @@ device.]],
       condition = ("%s kernels, fewer than %s accepted, and launches leave the device idle %s of the step"):format(
         fmt.whole(count), fmt.count(cfg.min_kernels), fmt.pct(idle_ns / step_ns)),
       remedy = { text = "Look for graph breaks and custom ops between them; replay what is left as one graph.",
-                 code = "TORCH_LOGS=graph_breaks,fusion python train.py\n"
+                 code = "TORCH_LOGS=graph_breaks,fusion python program.py\n"
                    .. "model = torch.compile(model, mode='reduce-overhead')" },
       impact = impact.exposed { ns = idle_ns, low = 0.1 * idle_ns, high = 0.5 * idle_ns },
       claims = { { parts = { "host", "idle.launch" } } },

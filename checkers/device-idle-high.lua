@@ -29,7 +29,7 @@ stream had a kernel, a copy or a set. Silent below min_share and where the timel
       { "idle_sync_ns", "the host is in a blocking call", "Read results less often, and later." },
       { "idle_launch_ns", "starting kernels", "Fewer, larger kernels: compile or capture the step." },
       { "idle_dependency_ns", "another stream is waited for", "Start what is waited for earlier." },
-      { "idle_compile_ns", "the host compiles", "Keep shapes fixed, or compile before training." },
+      { "idle_compile_ns", "the host compiles", "Keep shapes fixed, or compile beforehand." },
       { "idle_profiler_ns", "the profiler's own work", "Record less." },
       { "idle_other_ns", "no cause in the recording",
         "Kernels whose launch was recorded stood in the queue meanwhile: the device, or a wait that was not recorded, "

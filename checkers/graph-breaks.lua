@@ -40,7 +40,7 @@ compiled apart look the same: then nothing is wrong.]],
       condition = ("%s regions, and late launches take %s of the step, %s accepted"):format(
         fmt.count(regions), fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
       remedy = { text = "Find what breaks the graph, and move it out or make it traceable.",
-                 code = "TORCH_LOGS=graph_breaks python train.py\n"
+                 code = "TORCH_LOGS=graph_breaks python program.py\n"
                    .. "model = torch.compile(model, fullgraph=True)   # names the first break" },
       impact = impact.exposed { ns = ns, low = 0.1 * ns, high = 0.5 * ns },
       claims = { { parts = { "host", "idle.launch" } } },

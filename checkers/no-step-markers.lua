@@ -46,7 +46,7 @@ recorded, prices a step mean nothing: a veto. Silent when steps were marked, or 
                      is_busy and { "what holds without steps",
                                    "shares of the device's time; times are of the whole recording" } or nil },
       condition = ("steps come from '%s', not from markers"):format(source),
-      remedy = { text = "Mark each step of the training loop, taking the next batch included.",
+      remedy = { text = "Mark each iteration of the loop, taking the next batch or request included.",
                  code = code[p.framework] },
       impact = impact.none(),
       confidence = "high",

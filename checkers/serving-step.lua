@@ -33,6 +33,15 @@ fact without a price.]],
       evidence[#evidence + 1] = { "tokens that attention looks back at", p.fact["serving.kv_tokens"], "count" }
     end
     if gap_ns > 0 then evidence[#evidence + 1] = { "pause between steps", gap_ns, "ns" } end
+    local more = { { "bandwidth_share", "of the memory's bandwidth, where bytes are known", "share" },
+                   { "between_ns", "ops and calls of the host between two steps", "ns" },
+                   { "sampling_ns", "of the host, choosing tokens, a step", "ns" },
+                   { "read_backs", "copies to the host a step", "count" } }
+    local row = p:has("engine_phases") and p:table("engine_phases"):where { phase = phase }:rows()[1] or {}
+    for _, column in ipairs(more) do
+      local value = row[column[1]] or 0
+      if value > 0 then evidence[#evidence + 1] = { column[2], value, column[3] } end
+    end
     local text =
       { decode = "More requests a step, as weights are read once for all of them; "
           .. "8 bits for weights and for what attention looks back at.",
@@ -60,7 +69,8 @@ fact without a price.]],
   examples = {
     { name = "decoding in a graph", format = "kineto", finding = true,
       facts = { ["serving.steps"] = 1, ["serving.phase"] = "decode", ["serving.requests"] = 32,
-                ["serving.step_ns"] = 1.03e7, ["serving.tokens_per_s"] = 3107, ["serving.graph_share"] = 0.98 } },
+                ["serving.step_ns"] = 1.03e7, ["serving.tokens_per_s"] = 3107, ["serving.graph_share"] = 0.98 },
+      tables = { engine_phases = { { phase = "decode", steps = 1, sampling_ns = 6e4, read_backs = 1 } } } },
     { name = "decoding launch by launch", format = "kineto", finding = true,
       facts = { ["serving.steps"] = 9, ["serving.phase"] = "decode", ["serving.requests"] = 2,
                 ["serving.step_ns"] = 1.03e7, ["serving.gap_ns"] = 4e6,

@@ -43,7 +43,7 @@ shared out over all of them. Silent without Python stacks, and where the value i
                    { "blocking calls a step", p.fact["sync.count_per_step"], "count" } },
       condition = ("a progress bar and reads in %s of the steps and more"):format(fmt.pct(cfg.min_steps_share)),
       remedy = { text = "Give the bar a value every 50 steps.",
-                 code = "if step % 50 == 0: pbar.set_postfix(loss=loss.item())" },
+                 code = "if step % 50 == 0: pbar.set_postfix(value=value.item())" },
       impact = impact.exposed { ns = ns },
       confidence = "low",
     }

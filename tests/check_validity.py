@@ -5,6 +5,8 @@
 
 Expected figures are worked out beside each trace.
 """
+import csv
+import io
 import json
 
 from synthetic import expect, finish, run, write
@@ -252,6 +254,31 @@ def serving():
                f"{name}: {report['steps']}")
         # 989 TFLOP/s over 3350 GB/s: below 295 tokens a step an H100 waits for weights
         expect((report["verdict"]["class"] == "memory-bound") == ("bs=8" in name), f"{name}: {report['verdict']}")
+
+
+def serving_phases():
+    """A prefill and three decoding steps, each 5000 us behind the one before: a kernel of 1000 us, a wait of 300, argmax in 40, a copy of
+    64 bytes back by a call of 5. In decoding 8 requests in 5000 us are 1600 tokens a second, and a product of 8 rows with 4096 x 4096
+    weights moves 2·(8·4096 + 4096·4096 + 8·4096) = 33.7 MB in 1000 us: 1.0 % of 3350 GB/s."""
+    trace = Trace()
+    for i in range(4):
+        at = 1000 + 5000 * i
+        trace.event("user_annotation", "step[DECODE bs=8]" if i else "step[EXTEND bs=2 toks=1000]", at, 900)
+        trace.op("aten::mm", at + 10, 30, [[8, 4096], [4096, 4096]], ["c10::BFloat16"] * 2)
+        trace.kernel("nvjet_tst_128x256_64x4_1x2_h_bz_coopA_TNN", at + 15, at + 100, 1000)
+        trace.call("cudaStreamSynchronize", at + 910, 300)
+        trace.op("aten::argmax", at + 1300, 40)
+        number = trace.call("cudaMemcpyAsync", at + 1345, 5)
+        trace.device("gpu_memcpy", "Memcpy DtoH (Device -> Pinned)", number, at + 1360, 2, bytes=64)
+    write("phases.json", json.dumps(trace.head | {"traceEvents": trace.events}))
+    rows = list(csv.DictReader(io.StringIO(run("table", "engine_phases", "phases.json", "--format", "csv")[1])))
+    expect([row["phase"] for row in rows] == ["prefill", "decode"], f"phases: {rows}")
+    right = {"steps": 3, "requests": 8, "tokens": 8, "step_ns": 1e6, "kernel_ns": 1e6, "kernels": 1, "launches": 1, "graph_share": 0,
+             "gap_ns": 4e6, "host_ns": 9e5, "between_ns": 45e3, "sampling_ns": 4e4, "wait_ns": 3e5, "read_backs": 1,
+             "read_back_bytes": 64, "tokens_per_s": 1600, "bandwidth_share": 0.010055}
+    for name, value in right.items() if len(rows) == 2 else ():
+        expect(abs(float(rows[1][name] or "nan") - value) <= 1e-3 * value, f"decode, {name}: {rows[1][name]} instead of {value}")
+    expect(len(rows) < 2 or float(rows[0]["tokens"]) == 1000, f"prefill: {rows}")
 
 
 def other_accelerators():
@@ -575,6 +602,7 @@ def main():
     calls_that_run_the_work()
     prepared_in_the_step()
     serving()
+    serving_phases()
     gathered()
     rates()
     chains()

@@ -32,9 +32,9 @@ analyze/memory             step,device                         -
 analyze/comm               step,device                         collective_list,rank_times
 analyze/eager              step,device                         eager_calls
 analyze/kernel             device,eager                        kernel_names,kernel_times
-analyze/ops                step,device,kernel                  op_times
+analyze/ops                step,device,kernel                  op_times,op_cost
 analyze/program            step,ops                            program_view
-analyze/serving            step,device                         -
+analyze/serving            step,device,ops                     -
 analyze/validity           step,device                         -
 analyze/input              path                                pipeline
 analyze/excess             step,path                           excess

@@ -6,7 +6,7 @@
 #include "analyze/analysis.h"
 #include "analyze/device/device_activity.h"
 #include "analyze/emit.h"
-#include "analyze/step/engine_mark.h"
+#include "analyze/serving/engine_phases.h"
 #include "base/macros.h"
 #include "base/sample.h"
 #include "base/sort.h"
@@ -82,23 +82,46 @@ static const struct column_spec columns[] = {
     [GRAPH_KERNELS] = { "graph_kernels", UNIT_COUNT, "of them, by a replayed graph" },
     [GAP] = { "gap_ns", UNIT_NS, "without work since the step before" },
 };
+static const struct column_spec phase_columns[PHASE_COLUMN_COUNT] = {
+    [PHASE_NAME] = { "phase", UNIT_NAME, "prefill, decode, mixed or unknown" },
+    [PHASE_STEPS] = { "steps", UNIT_COUNT, "steps of it that did work" },
+    [PHASE_REQUESTS] = { "requests", UNIT_COUNT, "requests in a step, mean" },
+    [PHASE_TOKENS] = { "tokens", UNIT_COUNT, "tokens through the model in a step, mean" },
+    [PHASE_KV_TOKENS] = { "kv_tokens", UNIT_COUNT, "tokens that attention looks back at, mean" },
+    [PHASE_STEP_NS] = { "step_ns", UNIT_NS,
+                        "from a step's first work on the device to its last, median" },
+    [PHASE_KERNEL_NS] = { "kernel_ns", UNIT_NS, "time of that work, mean" },
+    [PHASE_KERNELS] = { "kernels", UNIT_COUNT, "kernels a step" },
+    [PHASE_LAUNCHES] = { "launches", UNIT_COUNT, "calls that launched a step's work" },
+    [PHASE_GRAPH_SHARE] = { "graph_share", UNIT_SHARE, "kernels that a replayed graph launched" },
+    [PHASE_GAP_NS] = { "gap_ns", UNIT_NS, "without work since the step before, mean" },
+    [PHASE_HOST_NS] = { "host_ns", UNIT_NS, "the range on the host, mean" },
+    [PHASE_BETWEEN_NS] = { "between_ns", UNIT_NS,
+                           "in ops and calls of the host between the range and the next one: "
+                           "scheduling, choosing tokens" },
+    [PHASE_SAMPLING_NS] = { "sampling_ns", UNIT_NS, "on the host in ops that choose tokens" },
+    [PHASE_WAIT_NS] = { "wait_ns", UNIT_NS, "the host waits for the device, a step" },
+    [PHASE_READ_BACKS] = { "read_backs", UNIT_COUNT, "copies to the host a step" },
+    [PHASE_READ_BACK_BYTES] = { "read_back_bytes", UNIT_BYTES, "their bytes" },
+    [PHASE_TOKENS_PER_S] = { "tokens_per_s", UNIT_NONE,
+                             "new tokens a second: one a request and step" },
+    [PHASE_BANDWIDTH_SHARE] = { "bandwidth_share", UNIT_SHARE,
+                                "of the memory's bandwidth, in kernels whose op's bytes are "
+                                "known" },
+};
 static const struct table_spec tables[] = {
     { "engine_steps", "steps of an engine that serves language models", columns,
       ARRAY_COUNT(columns) },
+    { "engine_phases", "what steps of a serving engine take, by what they do", phase_columns,
+      ARRAY_COUNT(phase_columns) },
 };
 
-struct engine_step {
-    int64_t            start_ns, end_ns, first_ns, last_ns; /* on the host; on the device */
-    uint32_t           name;
-    struct engine_mark mark;
-    double             kernel_ns, kernels, graph_kernels;
-};
 struct serving {
-    struct study  *study;
-    struct arena  *scratch;
-    struct windows windows;
-    uint32_t       host;
-    VEC(struct engine_step) steps;
+    struct study       *study;
+    struct arena       *scratch;
+    struct windows      windows;
+    uint32_t            host;
+    struct engine_steps steps;
 };
 
 static bool add_marks(struct serving *serving, const struct timeline *line)
@@ -110,12 +133,13 @@ static bool add_marks(struct serving *serving, const struct timeline *line)
         uint32_t           name = event_activity(profile, i)->name;
         struct engine_step step = { .start_ns = event_start_ns(profile, i),
                                     .end_ns = event_end_ns(profile, i),
-                                    .name = name };
+                                    .name = name,
+                                    .timeline = (uint32_t)(line - profile->timelines.items) };
 
         if (step.start_ns < free_ns || !engine_mark_parse(profile_str(profile, name), &step.mark))
             continue;
         free_ns = step.end_ns;
-        if (!vec_push(&serving->steps, serving->scratch, step))
+        if (!vec_push(&serving->steps.list, serving->scratch, step))
             return false;
     }
     return true;
@@ -131,10 +155,11 @@ static int compare_steps(const void *a, const void *b)
 /* The step whose range holds a time, or NULL. */
 static struct engine_step *step_at(struct serving *serving, int64_t time_ns)
 {
-    size_t low = LOWER_BOUND(serving->steps.count, i, serving->steps.items[i].start_ns <= time_ns);
+    size_t low =
+        LOWER_BOUND(serving->steps.list.count, i, serving->steps.list.items[i].start_ns <= time_ns);
 
-    return low > 0 && serving->steps.items[low - 1].end_ns > time_ns
-               ? &serving->steps.items[low - 1]
+    return low > 0 && serving->steps.list.items[low - 1].end_ns > time_ns
+               ? &serving->steps.list.items[low - 1]
                : NULL;
 }
 
@@ -156,7 +181,9 @@ static void add_work(struct serving *serving, uint32_t event)
     if (step->last_ns == 0 || end_ns > step->last_ns)
         step->last_ns = end_ns;
     step->kernel_ns += (double)(end_ns - start_ns);
-    step->kernels += kind == ACTIVITY_KERNEL || kind == ACTIVITY_COLLECTIVE;
+    if (kind != ACTIVITY_KERNEL && kind != ACTIVITY_COLLECTIVE)
+        return;
+    step->kernels++;
     step->graph_kernels += str_contains(profile_str(profile, event_activity(profile, launch)->name),
                                         STR("GraphLaunch"));
 }
@@ -171,10 +198,10 @@ static bool collect(struct serving *serving)
             profile->timelines.items[i].host == serving->host &&
             !add_marks(serving, &profile->timelines.items[i]))
             return false;
-    if (serving->steps.count > 1)
-        qsort(serving->steps.items, serving->steps.count, sizeof *serving->steps.items,
-              compare_steps);
-    for (size_t i = 0; serving->steps.count && i < profile->timelines.count; i++) {
+    if (serving->steps.list.count > 1)
+        qsort(serving->steps.list.items, serving->steps.list.count,
+              sizeof *serving->steps.list.items, compare_steps);
+    for (size_t i = 0; serving->steps.list.count && i < profile->timelines.count; i++) {
         const struct timeline *line = &profile->timelines.items[i];
 
         for (uint32_t j = 0;
@@ -182,20 +209,11 @@ static bool collect(struct serving *serving)
              j++)
             add_work(serving, line->first_event + j);
     }
-    for (size_t i = 0; i < serving->steps.count; i++)
-        if (serving->steps.items[i].kernels > 0)
-            serving->steps.items[kept++] = serving->steps.items[i];
-    serving->steps.count = kept;
+    for (size_t i = 0; i < serving->steps.list.count; i++)
+        if (serving->steps.list.items[i].kernels > 0)
+            serving->steps.list.items[kept++] = serving->steps.list.items[i];
+    serving->steps.list.count = kept;
     return true;
-}
-
-static double gap_ns(const struct serving *serving, size_t step)
-{
-    const struct engine_step *steps = serving->steps.items;
-
-    return step > 0 && steps[step].first_ns > steps[step - 1].last_ns
-               ? (double)(steps[step].first_ns - steps[step - 1].last_ns)
-               : 0;
 }
 
 static bool fill(struct serving *serving)
@@ -203,8 +221,8 @@ static bool fill(struct serving *serving)
     struct facts *facts = &serving->study->facts;
     struct table *table = facts_table(facts, &tables[0]);
 
-    for (size_t i = 0; table && i < serving->steps.count; i++) {
-        const struct engine_step *step = &serving->steps.items[i];
+    for (size_t i = 0; table && i < serving->steps.list.count; i++) {
+        const struct engine_step *step = &serving->steps.list.items[i];
         const struct engine_mark *mark = &step->mark;
         size_t                    row = table_add(table, serving->study->arena);
 
@@ -225,7 +243,7 @@ static bool fill(struct serving *serving)
         emit_number(table, KERNEL_NS, row, step->kernel_ns);
         emit_number(table, KERNELS, row, step->kernels);
         emit_number(table, GRAPH_KERNELS, row, step->graph_kernels);
-        emit_number(table, GAP, row, gap_ns(serving, i));
+        emit_number(table, GAP, row, engine_gap_ns(&serving->steps, i));
     }
     return table != NULL;
 }
@@ -237,26 +255,41 @@ static const char *leading_phase(const struct serving *serving)
     double                   ns[ARRAY_COUNT(phases)] = { 0 };
     size_t                   best = 0;
 
-    for (size_t i = 0; i < serving->steps.count; i++)
+    for (size_t i = 0; i < serving->steps.list.count; i++)
         for (size_t j = 0; j < ARRAY_COUNT(phases); j++)
-            if (str_equal(str_from(engine_mark_phase(&serving->steps.items[i].mark)),
+            if (str_equal(str_from(engine_mark_phase(&serving->steps.list.items[i].mark)),
                           str_from(phases[j])))
-                ns[j] +=
-                    (double)(serving->steps.items[i].last_ns - serving->steps.items[i].first_ns);
+                ns[j] += (double)(serving->steps.list.items[i].last_ns -
+                                  serving->steps.list.items[i].first_ns);
     for (size_t j = 1; j < ARRAY_COUNT(phases); j++)
         if (ns[j] > ns[best])
             best = j;
     return phases[best];
 }
 
-/* Operations in 16 bits that the device does in the time that a byte takes; 0: not known. */
-static double balance(const struct serving *serving)
+/* Of the device that works most; NULL: its model is not known. */
+static const struct hardware *leading_hardware(const struct serving *serving, struct hardware *made)
 {
     const struct profile    *profile = serving->study->profile;
     const struct device_row *row = device_activity_leading(serving->study);
     const struct device     *device = row ? &profile->devices.items[row->device] : NULL;
-    struct hardware          made;
-    const struct hardware   *hardware = device ? hardware_of(profile, device, &made) : NULL;
+
+    return device ? hardware_of(profile, device, made) : NULL;
+}
+
+static double memory_bytes_per_s(const struct serving *serving)
+{
+    struct hardware        made;
+    const struct hardware *hardware = leading_hardware(serving, &made);
+
+    return hardware ? hardware->memory_bytes_per_s : 0;
+}
+
+/* Operations in 16 bits that the device does in the time that a byte takes; 0: not known. */
+static double balance(const struct serving *serving)
+{
+    struct hardware        made;
+    const struct hardware *hardware = leading_hardware(serving, &made);
 
     return hardware && hardware->memory_bytes_per_s > 0
                ? hardware->f16_flops_per_s / hardware->memory_bytes_per_s
@@ -270,8 +303,8 @@ static double memory_bound_share(const struct serving *serving)
 {
     double bound_ns = 0, known_ns = 0, most = balance(serving);
 
-    for (size_t i = 0; i < serving->steps.count; i++) {
-        const struct engine_step *step = &serving->steps.items[i];
+    for (size_t i = 0; i < serving->steps.list.count; i++) {
+        const struct engine_step *step = &serving->steps.list.items[i];
         double                    tokens = step->mark.tokens;
 
         if (tokens < 0 && step->mark.prefills == 0)
@@ -290,7 +323,7 @@ struct sums {
 
 static void add_step(const struct serving *serving, size_t i, struct sums *sums)
 {
-    const struct engine_step *step = &serving->steps.items[i];
+    const struct engine_step *step = &serving->steps.list.items[i];
 
     sums->count++;
     sums->requests += fmax(0, step->mark.prefills) + fmax(0, step->mark.decodes);
@@ -303,7 +336,7 @@ static void add_step(const struct serving *serving, size_t i, struct sums *sums)
         sums->kv_steps++;
     }
     if (i > 0) {
-        sums->gap_ns += gap_ns(serving, i);
+        sums->gap_ns += engine_gap_ns(&serving->steps, i);
         sums->gaps++;
     }
     sums->kernels += step->kernels;
@@ -314,13 +347,13 @@ static bool set_facts(struct serving *serving)
 {
     struct facts *facts = &serving->study->facts;
     const char   *phase = leading_phase(serving);
-    double       *lengths = arena_new_array(serving->scratch, double, serving->steps.count);
+    double       *lengths = arena_new_array(serving->scratch, double, serving->steps.list.count);
     double        values[FACT_COUNT] = { 0 };
     struct sums   sums = { 0 };
     bool          is_set = lengths != NULL;
 
-    for (size_t i = 0; is_set && i < serving->steps.count; i++) {
-        const struct engine_step *step = &serving->steps.items[i];
+    for (size_t i = 0; is_set && i < serving->steps.list.count; i++) {
+        const struct engine_step *step = &serving->steps.list.items[i];
 
         if (!str_equal(str_from(engine_mark_phase(&step->mark)), str_from(phase)))
             continue;
@@ -329,7 +362,7 @@ static bool set_facts(struct serving *serving)
     }
     if (!is_set)
         return false;
-    values[STEPS] = (double)serving->steps.count;
+    values[STEPS] = (double)serving->steps.list.count;
     values[PHASE] = facts_name(facts, str_from(phase));
     values[REQUESTS] = sums.requests / sums.count;
     values[STEP_NS] = sample_middle(lengths, (size_t)sums.count);
@@ -377,7 +410,16 @@ static bool say_absent(struct study *study)
     for (size_t i = 0; i < TRAINS; i++)
         if (!facts_absent(&study->facts, produces[i].name, NULL, reason))
             return false;
-    return facts_absent(&study->facts, tables[0].name, NULL, reason);
+    return facts_absent(&study->facts, tables[0].name, NULL, reason) &&
+           facts_absent(&study->facts, tables[1].name, NULL, reason);
+}
+
+static bool fill_phases(struct serving *serving)
+{
+    struct table *table = facts_table(&serving->study->facts, &tables[1]);
+
+    return table &&
+           engine_phases_fill(serving->study, &serving->steps, memory_bytes_per_s(serving), table);
 }
 
 static bool run(struct study *study, struct err *err)
@@ -388,8 +430,8 @@ static bool run(struct study *study, struct err *err)
 
     if (is_done && study->devices && study->devices->launch_of)
         is_done = windows_make(study, &scratch, &serving.windows) && collect(&serving);
-    if (is_done && serving.steps.count > 0)
-        is_done = fill(&serving) && set_facts(&serving);
+    if (is_done && serving.steps.list.count > 0)
+        is_done = fill(&serving) && fill_phases(&serving) && set_facts(&serving);
     else
         is_done = is_done && say_absent(study);
     arena_free(&scratch);

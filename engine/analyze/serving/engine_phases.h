@@ -1,0 +1,50 @@
+/*
+ * engine_phases: steps of a serving engine by what they do, prefill, decode or mixed, and what a
+ * step of each takes on the host and on the device.
+ */
+#ifndef TFPROF_ANALYZE_ENGINE_PHASES_H
+#define TFPROF_ANALYZE_ENGINE_PHASES_H
+
+#include "analyze/step/engine_mark.h"
+#include "analyze/study.h"
+#include "base/vec.h"
+
+struct engine_step {
+    int64_t            start_ns, end_ns, first_ns, last_ns; /* on the host; on the device */
+    uint32_t           name, timeline;
+    struct engine_mark mark;
+    double             kernel_ns, kernels, graph_kernels;
+};
+struct engine_steps {
+    VEC(struct engine_step) list; /* by start; each with work of its own */
+};
+enum phase_column {
+    PHASE_NAME,
+    PHASE_STEPS,
+    PHASE_REQUESTS,
+    PHASE_TOKENS,
+    PHASE_KV_TOKENS,
+    PHASE_STEP_NS,
+    PHASE_KERNEL_NS,
+    PHASE_KERNELS,
+    PHASE_LAUNCHES,
+    PHASE_GRAPH_SHARE,
+    PHASE_GAP_NS,
+    PHASE_HOST_NS,
+    PHASE_BETWEEN_NS,
+    PHASE_SAMPLING_NS,
+    PHASE_WAIT_NS,
+    PHASE_READ_BACKS,
+    PHASE_READ_BACK_BYTES,
+    PHASE_TOKENS_PER_S,
+    PHASE_BANDWIDTH_SHARE,
+    PHASE_COLUMN_COUNT
+};
+
+/* Without work on the device from the step before to this one. */
+double engine_gap_ns(const struct engine_steps *steps, size_t step);
+/* memory_bytes_per_s: what the device moves at most; 0: not known. false: memory is exhausted. */
+bool engine_phases_fill(struct study *study, const struct engine_steps *steps,
+                        double memory_bytes_per_s, struct table *table);
+
+#endif
