@@ -15,12 +15,6 @@ struct library_symbol {
     void       *pointer; /* address of the function pointer to fill */
     void (*linked)(void); /* the function itself, where the build has it; NULL: it is loaded */
 };
-/* A function of a library whose archive a bundled build links (engine/bundle.cmake). */
-#ifdef TFPROF_BUNDLED
-#define LIBRARY_SYMBOL(function, pointer) { #function, (pointer), (void (*)(void))(function) }
-#else
-#define LIBRARY_SYMBOL(function, pointer) { #function, (pointer), NULL }
-#endif
 struct library {
     const char                  *soname;  /* of the version that was built against */
     const char                  *purpose; /* what it is needed for: "to unpack blocks of checkpoints" */
@@ -28,6 +22,26 @@ struct library {
     size_t                       symbol_count;
     bool                         is_loaded;
 };
+
+/* A library by a list of what is called of it, as its header declares that:
+ *     #define SNAPPY(FUNCTION, table) FUNCTION(snappy_uncompress, table)
+ *     LIBRARY(snappy, TFPROF_SNAPPY, "to unpack blocks", SNAPPY);
+ * Behind library_need(&snappy_library, err) it is called as snappy.snappy_uncompress(…). */
+#define LIBRARY(table, soname_of_it, needed_for, FUNCTIONS)                                        \
+    static struct { FUNCTIONS(LIBRARY_POINTER, table) } table;                                     \
+    static const struct library_symbol table##_symbols[] = { FUNCTIONS(LIBRARY_ROW, table) };      \
+    static struct library              table##_library = {                                         \
+        .soname = (soname_of_it),                                                                  \
+        .purpose = (needed_for),                                                                   \
+        .symbols = table##_symbols,                                                                \
+        .symbol_count = sizeof table##_symbols / sizeof *table##_symbols,                          \
+    }
+#define LIBRARY_POINTER(function, table) __typeof__(function) *function;
+#ifdef LIBRARY_IS_LINKED /* this file's, whose archive the build links (engine/bundle.cmake) */
+#define LIBRARY_ROW(function, table) { #function, &(table).function, (void (*)(void))(function) },
+#else
+#define LIBRARY_ROW(function, table) { #function, &(table).function, NULL },
+#endif
 
 /* Fills all pointers at the first call. False: ERR_INPUT, which says what is missing and what for.
  * Any thread may call it; a library stays until the program ends. */

@@ -20,49 +20,21 @@
 enum { MOST_HEADERS = 8 + GRPC_MOST_METADATA };
 enum { PREFIX = 5, MOST_WORDS = 2000 }; /* of a frame: whether it is compressed, and its length */
 
-static struct {
-    int (*callbacks_new)(nghttp2_session_callbacks **callbacks);
-    void (*callbacks_del)(nghttp2_session_callbacks *callbacks);
-    void (*set_on_data)(nghttp2_session_callbacks          *callbacks,
-                        nghttp2_on_data_chunk_recv_callback on_data);
-    void (*set_on_header)(nghttp2_session_callbacks *callbacks,
-                          nghttp2_on_header_callback on_header);
-    void (*set_on_close)(nghttp2_session_callbacks       *callbacks,
-                         nghttp2_on_stream_close_callback on_close);
-    int (*client_new)(nghttp2_session **session, const nghttp2_session_callbacks *callbacks,
-                      void *context);
-    void (*session_del)(nghttp2_session *session);
-    int (*submit_settings)(nghttp2_session *session, uint8_t flags,
-                           const nghttp2_settings_entry *entries, size_t count);
-    int32_t (*submit_request)(nghttp2_session *session, const nghttp2_priority_spec *priority,
-                              const nghttp2_nv *headers, size_t count,
-                              const nghttp2_data_provider *body, void *stream);
-    ssize_t (*mem_send)(nghttp2_session *session, const uint8_t **bytes);
-    ssize_t (*mem_recv)(nghttp2_session *session, const uint8_t *bytes, size_t count);
-    int (*want_read)(nghttp2_session *session);
-    const char *(*strerror)(int error);
-} http2;
-static const struct library_symbol http2_symbols[] = {
-    { "nghttp2_session_callbacks_new", &http2.callbacks_new, NULL },
-    { "nghttp2_session_callbacks_del", &http2.callbacks_del, NULL },
-    { "nghttp2_session_callbacks_set_on_data_chunk_recv_callback", &http2.set_on_data, NULL },
-    { "nghttp2_session_callbacks_set_on_header_callback", &http2.set_on_header, NULL },
-    { "nghttp2_session_callbacks_set_on_stream_close_callback", &http2.set_on_close, NULL },
-    { "nghttp2_session_client_new", &http2.client_new, NULL },
-    { "nghttp2_session_del", &http2.session_del, NULL },
-    { "nghttp2_submit_settings", &http2.submit_settings, NULL },
-    { "nghttp2_submit_request", &http2.submit_request, NULL },
-    { "nghttp2_session_mem_send", &http2.mem_send, NULL },
-    { "nghttp2_session_mem_recv", &http2.mem_recv, NULL },
-    { "nghttp2_session_want_read", &http2.want_read, NULL },
-    { "nghttp2_strerror", &http2.strerror, NULL },
-};
-static struct library http2_library = {
-    .soname = TFPROF_NGHTTP2,
-    .purpose = "to call profiler services",
-    .symbols = http2_symbols,
-    .symbol_count = ARRAY_COUNT(http2_symbols),
-};
+#define NGHTTP2(FUNCTION, table)                                                                   \
+    FUNCTION(nghttp2_session_callbacks_new, table)                                                 \
+    FUNCTION(nghttp2_session_callbacks_del, table)                                                 \
+    FUNCTION(nghttp2_session_callbacks_set_on_data_chunk_recv_callback, table)                     \
+    FUNCTION(nghttp2_session_callbacks_set_on_header_callback, table)                              \
+    FUNCTION(nghttp2_session_callbacks_set_on_stream_close_callback, table)                        \
+    FUNCTION(nghttp2_session_client_new, table)                                                    \
+    FUNCTION(nghttp2_session_del, table)                                                           \
+    FUNCTION(nghttp2_submit_settings, table)                                                       \
+    FUNCTION(nghttp2_submit_request, table)                                                        \
+    FUNCTION(nghttp2_session_mem_send, table)                                                      \
+    FUNCTION(nghttp2_session_mem_recv, table)                                                      \
+    FUNCTION(nghttp2_session_want_read, table)                                                     \
+    FUNCTION(nghttp2_strerror, table)
+LIBRARY(http2, TFPROF_NGHTTP2, "to call profiler services", NGHTTP2);
 
 struct calling {
     const struct grpc_call *call;
@@ -265,15 +237,15 @@ static int submit(struct calling *calling, nghttp2_session *session)
     char                    authority[512], timeout[32];
     nghttp2_nv              headers[MOST_HEADERS];
     nghttp2_data_provider   body = { .read_callback = read_body };
-    int                     error = http2.submit_settings(session, NGHTTP2_FLAG_NONE, NULL, 0);
-    size_t                  count;
+    int    error = http2.nghttp2_submit_settings(session, NGHTTP2_FLAG_NONE, NULL, 0);
+    size_t count;
 
     snprintf(authority, sizeof authority, strchr(call->host, ':') ? "[%s]:%s" : "%s:%s", call->host,
              call->port);
     snprintf(timeout, sizeof timeout, "%lldm", (long long)left_ms(calling));
     count = add_headers(call, authority, timeout, headers);
     if (error == 0)
-        error = http2.submit_request(session, NULL, headers, count, &body, NULL);
+        error = http2.nghttp2_submit_request(session, NULL, headers, count, &body, NULL);
     return error < 0 ? error : 0;
 }
 
@@ -325,7 +297,7 @@ static bool send_all(const struct calling *calling, nghttp2_session *session, st
     const uint8_t *bytes;
     ssize_t        count;
 
-    while ((count = http2.mem_send(session, &bytes)) > 0) {
+    while ((count = http2.nghttp2_session_mem_send(session, &bytes)) > 0) {
         for (ssize_t at = 0; at < count;) {
             short   events = POLLOUT;
             ssize_t sent = send_some(calling, bytes + at, (size_t)(count - at), &events);
@@ -339,7 +311,7 @@ static bool send_all(const struct calling *calling, nghttp2_session *session, st
         }
     }
     return count == 0 || err_set(err, ERR_INPUT, "%s:%s: %s", calling->call->host,
-                                 calling->call->port, http2.strerror((int)count));
+                                 calling->call->port, http2.nghttp2_strerror((int)count));
 }
 
 static bool say_foreign(const struct grpc_call *call, struct err *err)
@@ -361,7 +333,7 @@ static bool receive(struct calling *calling, nghttp2_session *session, struct er
             return false;
     if (count < 0)
         return say_gone(call, err);
-    taken = http2.mem_recv(session, bytes, (size_t)count);
+    taken = http2.nghttp2_session_mem_recv(session, bytes, (size_t)count);
     if (calling->is_large)
         return err_set(err, ERR_LIMIT, "%s:%s: the answer is larger than %zu bytes", call->host,
                        call->port, call->most_bytes);
@@ -374,7 +346,7 @@ static bool exchange(struct calling *calling, nghttp2_session *session, struct e
     while (send_all(calling, session, err)) {
         if (calling->is_closed)
             return true;
-        if (!http2.want_read(session))
+        if (!http2.nghttp2_session_want_read(session))
             return say_foreign(calling->call, err);
         if (!receive(calling, session, err))
             return false;
@@ -408,18 +380,18 @@ static bool conclude(struct calling *calling, struct err *err)
 static bool make_session(struct calling *calling, nghttp2_session **session, struct err *err)
 {
     nghttp2_session_callbacks *callbacks;
-    int                        error = http2.callbacks_new(&callbacks);
+    int                        error = http2.nghttp2_session_callbacks_new(&callbacks);
 
     if (error != 0)
-        return err_set(err, ERR_LIMIT, "HTTP/2: %s", http2.strerror(error));
-    http2.set_on_data(callbacks, on_data);
-    http2.set_on_header(callbacks, on_header);
-    http2.set_on_close(callbacks, on_close);
-    error = http2.client_new(session, callbacks, calling);
-    http2.callbacks_del(callbacks);
+        return err_set(err, ERR_LIMIT, "HTTP/2: %s", http2.nghttp2_strerror(error));
+    http2.nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, on_data);
+    http2.nghttp2_session_callbacks_set_on_header_callback(callbacks, on_header);
+    http2.nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, on_close);
+    error = http2.nghttp2_session_client_new(session, callbacks, calling);
+    http2.nghttp2_session_callbacks_del(callbacks);
     if (error == 0)
         error = submit(calling, *session);
-    return error == 0 || err_set(err, ERR_LIMIT, "HTTP/2: %s", http2.strerror(error));
+    return error == 0 || err_set(err, ERR_LIMIT, "HTTP/2: %s", http2.nghttp2_strerror(error));
 }
 
 static bool encrypt(struct calling *calling, struct err *err)
@@ -455,7 +427,7 @@ bool grpc_call_run(const struct grpc_call *call, struct grpc_answer *answer, str
     is_done = encrypt(&calling, err) && make_session(&calling, &session, err) &&
               exchange(&calling, session, err) && conclude(&calling, err);
     if (session)
-        http2.session_del(session);
+        http2.nghttp2_session_del(session);
     tls_free(calling.tls);
     close(calling.file);
     return is_done;

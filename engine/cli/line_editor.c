@@ -16,42 +16,21 @@
 enum { HISTORY_LINES = 1000, WRITTEN_AT_ONCE = 1 << 16, COLUMNS = 80, ROWS = 24 };
 
 /* libedit brings a terminal library along: only prompts need it. */
-static struct {
-    EditLine *(*el_init)(const char *program, FILE *in, FILE *out, FILE *error);
-    void (*el_end)(EditLine *edit);
-    void (*el_reset)(EditLine *edit);
-    const char *(*el_gets)(EditLine *edit, int *len);
-    int (*el_set)(EditLine *edit, int what, ...);
-    int (*el_wset)(EditLine *edit, int what, ...);
-    int (*el_get)(EditLine *edit, int what, ...);
-    const LineInfo *(*el_line)(EditLine *edit);
-    int (*el_insertstr)(EditLine *edit, const char *text);
-    int (*el_source)(EditLine *edit, const char *path);
-    History *(*history_init)(void);
-    void (*history_end)(History *history);
-    int (*history)(History *history, HistEvent *event, int what, ...);
-} libedit;
-static const struct library_symbol libedit_symbols[] = {
-    { "el_init", &libedit.el_init, NULL },
-    { "el_end", &libedit.el_end, NULL },
-    { "el_reset", &libedit.el_reset, NULL },
-    { "el_gets", &libedit.el_gets, NULL },
-    { "el_set", &libedit.el_set, NULL },
-    { "el_wset", &libedit.el_wset, NULL },
-    { "el_get", &libedit.el_get, NULL },
-    { "el_line", &libedit.el_line, NULL },
-    { "el_insertstr", &libedit.el_insertstr, NULL },
-    { "el_source", &libedit.el_source, NULL },
-    { "history_init", &libedit.history_init, NULL },
-    { "history_end", &libedit.history_end, NULL },
-    { "history", &libedit.history, NULL },
-};
-static struct library libedit_library = {
-    .soname = TFPROF_LIBEDIT,
-    .purpose = "to edit lines at a terminal",
-    .symbols = libedit_symbols,
-    .symbol_count = ARRAY_COUNT(libedit_symbols),
-};
+#define LIBEDIT(FUNCTION, table)                                                                   \
+    FUNCTION(el_init, table)                                                                       \
+    FUNCTION(el_end, table)                                                                        \
+    FUNCTION(el_reset, table)                                                                      \
+    FUNCTION(el_gets, table)                                                                       \
+    FUNCTION(el_set, table)                                                                        \
+    FUNCTION(el_wset, table)                                                                       \
+    FUNCTION(el_get, table)                                                                        \
+    FUNCTION(el_line, table)                                                                       \
+    FUNCTION(el_insertstr, table)                                                                  \
+    FUNCTION(el_source, table)                                                                     \
+    FUNCTION(history_init, table)                                                                  \
+    FUNCTION(history_end, table)                                                                   \
+    FUNCTION(history, table)
+LIBRARY(libedit, TFPROF_LIBEDIT, "to edit lines at a terminal", LIBEDIT);
 
 static volatile sig_atomic_t is_interrupted;
 

@@ -13,39 +13,19 @@
 
 enum { THREADS = 4, CONNECTIONS = 64, TIMEOUT_S = 60 };
 
-static struct {
-    struct MHD_Daemon *(*start)(unsigned flags, uint16_t port, MHD_AcceptPolicyCallback accept,
-                                void *accept_context, MHD_AccessHandlerCallback handle,
-                                void *handle_context, ...);
-    void (*stop)(struct MHD_Daemon *daemon);
-    struct MHD_Response *(*make)(size_t size, void *bytes, enum MHD_ResponseMemoryMode mode);
-    enum MHD_Result (*add_header)(struct MHD_Response *response, const char *name,
-                                  const char *value);
-    enum MHD_Result (*queue)(struct MHD_Connection *connection, unsigned status,
-                             struct MHD_Response *response);
-    void (*drop)(struct MHD_Response *response);
-    const char *(*lookup)(struct MHD_Connection *connection, enum MHD_ValueKind kind,
-                          const char *name);
-} mhd;
-static const struct library_symbol mhd_symbols[] = {
-    { "MHD_start_daemon", &mhd.start, NULL },
-    { "MHD_stop_daemon", &mhd.stop, NULL },
-    { "MHD_create_response_from_buffer", &mhd.make, NULL },
-    { "MHD_add_response_header", &mhd.add_header, NULL },
-    { "MHD_queue_response", &mhd.queue, NULL },
-    { "MHD_destroy_response", &mhd.drop, NULL },
-    { "MHD_lookup_connection_value", &mhd.lookup, NULL },
-};
-static struct library mhd_library = {
-    .soname = TFPROF_MICROHTTPD,
-    .purpose = "to serve pages",
-    .symbols = mhd_symbols,
-    .symbol_count = ARRAY_COUNT(mhd_symbols),
-};
+#define MICROHTTPD(FUNCTION, table)                                                                \
+    FUNCTION(MHD_start_daemon, table)                                                              \
+    FUNCTION(MHD_stop_daemon, table)                                                               \
+    FUNCTION(MHD_create_response_from_buffer, table)                                               \
+    FUNCTION(MHD_add_response_header, table)                                                       \
+    FUNCTION(MHD_queue_response, table)                                                            \
+    FUNCTION(MHD_destroy_response, table)                                                          \
+    FUNCTION(MHD_lookup_connection_value, table)
+LIBRARY(mhd, TFPROF_MICROHTTPD, "to serve pages", MICROHTTPD);
 
 const char *http_argument(const struct http_request *request, const char *name)
 {
-    return mhd.lookup(request->connection, MHD_GET_ARGUMENT_KIND, name);
+    return mhd.MHD_lookup_connection_value(request->connection, MHD_GET_ARGUMENT_KIND, name);
 }
 
 /* "localhost:8420", "127.0.0.1", "[::1]:8420": names that only this machine has. */
@@ -65,19 +45,19 @@ static bool is_own_name(const char *host)
 static enum MHD_Result send_reply(struct MHD_Connection *connection, const struct http_reply *reply)
 {
     /* The library copies the bytes, and never writes to them. */
-    struct MHD_Response *response =
-        mhd.make(reply->body.len, (void *)(uintptr_t)reply->body.data, MHD_RESPMEM_MUST_COPY);
+    struct MHD_Response *response = mhd.MHD_create_response_from_buffer(
+        reply->body.len, (void *)(uintptr_t)reply->body.data, MHD_RESPMEM_MUST_COPY);
     enum MHD_Result result;
 
     if (!response)
         return MHD_NO;
-    mhd.add_header(response, "Content-Type", reply->type);
-    mhd.add_header(response, "Cache-Control", "no-store");
-    mhd.add_header(response, "X-Content-Type-Options", "nosniff");
-    mhd.add_header(response, "Referrer-Policy", "no-referrer");
-    mhd.add_header(response, "Cross-Origin-Resource-Policy", "same-origin");
-    result = mhd.queue(connection, reply->status, response);
-    mhd.drop(response);
+    mhd.MHD_add_response_header(response, "Content-Type", reply->type);
+    mhd.MHD_add_response_header(response, "Cache-Control", "no-store");
+    mhd.MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+    mhd.MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
+    mhd.MHD_add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin");
+    result = mhd.MHD_queue_response(connection, reply->status, response);
+    mhd.MHD_destroy_response(response);
     return result;
 }
 
@@ -96,8 +76,8 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
     if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0) {
         reply.status = MHD_HTTP_METHOD_NOT_ALLOWED;
         reply.body = STR("only GET and HEAD are answered\n");
-    } else if (server->is_loopback &&
-               !is_own_name(mhd.lookup(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST))) {
+    } else if (server->is_loopback && !is_own_name(mhd.MHD_lookup_connection_value(
+                                          connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST))) {
         reply.status = MHD_HTTP_FORBIDDEN;
         reply.body = STR("this server answers to localhost, 127.0.0.1 and [::1] alone\n");
     } else {
@@ -168,10 +148,10 @@ bool http_start(struct http_server *server, const char *address, uint16_t port, 
         return err_advise(err, "choose another --port; 0 takes one that is free");
     }
     server->daemon =
-        mhd.start(MHD_USE_AUTO | MHD_USE_INTERNAL_POLLING_THREAD, 0, NULL, NULL, handle, server,
-                  MHD_OPTION_LISTEN_SOCKET, file, MHD_OPTION_THREAD_POOL_SIZE, (unsigned)THREADS,
-                  MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
-                  (unsigned)TIMEOUT_S, MHD_OPTION_END);
+        mhd.MHD_start_daemon(MHD_USE_AUTO | MHD_USE_INTERNAL_POLLING_THREAD, 0, NULL, NULL, handle,
+                             server, MHD_OPTION_LISTEN_SOCKET, file, MHD_OPTION_THREAD_POOL_SIZE,
+                             (unsigned)THREADS, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS,
+                             MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_S, MHD_OPTION_END);
     if (server->daemon)
         return true;
     close(file);
@@ -180,6 +160,6 @@ bool http_start(struct http_server *server, const char *address, uint16_t port, 
 
 void http_stop(struct http_server *server)
 {
-    mhd.stop(server->daemon);
+    mhd.MHD_stop_daemon(server->daemon);
     server->daemon = NULL;
 }

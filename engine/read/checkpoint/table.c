@@ -1,7 +1,11 @@
 #include "read/checkpoint/table.h"
 
-#include "base/crc32c.h"
+#ifdef TFPROF_BUNDLED
+#define LIBRARY_IS_LINKED
+#endif
 #include "base/library.h"
+
+#include "base/crc32c.h"
 #include "base/macros.h"
 #include "base/vec.h"
 #include "read/proto/wire.h"
@@ -19,21 +23,10 @@ enum {
 static const uint8_t magic[] = { 0x57, 0xfb, 0x80, 0x8b, 0x24, 0x75, 0x47, 0xdb };
 
 /* snappy brings the C++ library along: most recordings have no compressed block. */
-static struct {
-    snappy_status (*snappy_uncompressed_length)(const char *packed, size_t len, size_t *unpacked);
-    snappy_status (*snappy_uncompress)(const char *packed, size_t len, char *room,
-                                       size_t *unpacked);
-} snappy;
-static const struct library_symbol snappy_symbols[] = {
-    LIBRARY_SYMBOL(snappy_uncompressed_length, &snappy.snappy_uncompressed_length),
-    LIBRARY_SYMBOL(snappy_uncompress, &snappy.snappy_uncompress),
-};
-static struct library snappy_library = {
-    .soname = TFPROF_SNAPPY,
-    .purpose = "to unpack the blocks of this checkpoint",
-    .symbols = snappy_symbols,
-    .symbol_count = ARRAY_COUNT(snappy_symbols),
-};
+#define SNAPPY(FUNCTION, table)                                                                    \
+    FUNCTION(snappy_uncompressed_length, table)                                                    \
+    FUNCTION(snappy_uncompress, table)
+LIBRARY(snappy, TFPROF_SNAPPY, "to unpack the blocks of this checkpoint", SNAPPY);
 
 struct handle { /* of a block */
     uint64_t offset, size;
