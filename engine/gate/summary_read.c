@@ -93,97 +93,155 @@ static bool truth_of(struct reading *reading)
 #define PUSH(reading, vec, ...)                                                                    \
     ((reading)->is_full = !vec_push((vec), (reading)->arena, __VA_ARGS__) || (reading)->is_full)
 
-static void read_work(struct reading *reading)
+enum field_kind { TEXT, AMOUNT, MILLISECONDS, SMALL, INTEGER, TRUTH, SEVERITY, PART };
+/* A member of an object, and where it goes in the struct that is filled. */
+struct field {
+    struct str      key;
+    enum field_kind kind;
+    size_t          offset;
+    void (*read)(struct reading *reading, void *row); /* PART: the value's own reader */
+};
+#define FIELD(owner, member, kind)                                                                 \
+    {                                                                                              \
+        STR_INIT(#member), (kind), offsetof(struct owner, member), NULL                            \
+    }
+#define FIELD_NAMED(name, owner, member, kind)                                                     \
+    {                                                                                              \
+        STR_INIT(name), (kind), offsetof(struct owner, member), NULL                               \
+    }
+
+static enum severity severity_of(struct reading *reading)
 {
-    struct json_scan *scan = &reading->scan;
-    struct str        key;
+    const char *at = reading->scan.at, *name = text_of(reading);
 
-    if (!json_open(scan, '['))
-        return;
-    while (json_item(scan) && json_open(scan, '{')) {
-        struct work_item item = { .what = "", .flops = -1, .calls = -1 };
+    for (int i = SEVERITY_INFO; i <= SEVERITY_VETO; i++)
+        if (strcmp(name, severity_name((enum severity)i)) == 0)
+            return (enum severity)i;
+    fault(reading, at, "a severity");
+    return SEVERITY_INFO;
+}
 
-        while (json_member(scan, &key)) {
-            if (str_equal(key, STR("what")))
-                item.what = text_of(reading);
-            else if (str_equal(key, STR("flops")))
-                item.flops = amount_of(reading);
-            else if (str_equal(key, STR("calls")))
-                item.calls = amount_of(reading);
-            else
-                json_skip(scan);
-        }
-        need(reading, item.flops >= 0 && item.calls >= 0, "\"what\", \"flops\" and \"calls\"");
-        PUSH(reading, &reading->summary->identity.work, item);
+static void read_field(struct reading *reading, const struct field *field, void *row)
+{
+    void *at = (char *)row + field->offset;
+
+    switch (field->kind) {
+    case TEXT:
+        *(const char **)at = text_of(reading);
+        break;
+    case AMOUNT:
+        *(double *)at = amount_of(reading);
+        break;
+    case MILLISECONDS:
+        *(double *)at = amount_of(reading) * 1e6;
+        break;
+    case SMALL:
+        *(uint32_t *)at = small_of(reading);
+        break;
+    case INTEGER:
+        *(int64_t *)at = small_of(reading);
+        break;
+    case TRUTH:
+        *(bool *)at = truth_of(reading);
+        break;
+    case SEVERITY:
+        *(enum severity *)at = severity_of(reading);
+        break;
+    case PART:
+        field->read(reading, row);
+        break;
     }
 }
 
-static void read_devices(struct reading *reading)
+/* The rest of an object that was opened. The members that were there, a bit each. */
+static unsigned read_members(struct reading *reading, const struct field *fields, size_t count,
+                             void *row)
 {
+    unsigned   seen = 0;
+    struct str key;
+
+    while (json_member(&reading->scan, &key)) {
+        size_t i = 0;
+
+        while (i < count && !str_equal(key, fields[i].key))
+            i++;
+        if (i == count) {
+            json_skip(&reading->scan);
+            continue;
+        }
+        seen |= 1u << i;
+        read_field(reading, &fields[i], row);
+    }
+    return seen;
+}
+
+/* The next object of an array whose bracket was opened; false: there is none. */
+static bool read_row(struct reading *reading, const struct field *fields, size_t count, void *row)
+{
+    if (!json_item(&reading->scan) || !json_open(&reading->scan, '{'))
+        return false;
+    read_members(reading, fields, count, row);
+    return true;
+}
+
+static void read_work(struct reading *reading, void *owner)
+{
+    static const struct field fields[] = {
+        FIELD(work_item, what, TEXT),
+        FIELD(work_item, flops, AMOUNT),
+        FIELD(work_item, calls, AMOUNT),
+    };
+    static const struct work_item fresh = { .what = "", .flops = -1, .calls = -1 };
+    struct identity              *identity = owner;
+    struct work_item              item = fresh;
+
+    if (!json_open(&reading->scan, '['))
+        return;
+    for (; read_row(reading, fields, ARRAY_COUNT(fields), &item); item = fresh) {
+        need(reading, item.flops >= 0 && item.calls >= 0, "\"what\", \"flops\" and \"calls\"");
+        PUSH(reading, &identity->work, item);
+    }
+}
+
+static void read_devices(struct reading *reading, void *owner)
+{
+    struct identity *identity = owner;
+
     if (!json_open(&reading->scan, '['))
         return;
     while (json_item(&reading->scan))
-        PUSH(reading, &reading->summary->identity.devices, text_of(reading));
-}
-
-static bool read_identity_text(struct reading *reading, struct str key)
-{
-    struct identity *identity = &reading->summary->identity;
-    const struct {
-        struct str   key;
-        const char **field;
-    } texts[] = {
-        { STR("format"), &identity->format },
-        { STR("framework"), &identity->framework },
-        { STR("framework_version"), &identity->framework_version },
-        { STR("step_source"), &identity->step_source },
-        { STR("step_marker"), &identity->step_marker },
-        { STR("work_hash"), &identity->work_hash },
-    };
-
-    for (size_t i = 0; i < ARRAY_COUNT(texts); i++) {
-        if (!str_equal(key, texts[i].key))
-            continue;
-        *texts[i].field = text_of(reading);
-        return true;
-    }
-    return false;
+        PUSH(reading, &identity->devices, text_of(reading));
 }
 
 static void read_identity(struct reading *reading)
 {
+    static const struct field fields[] = {
+        { STR_INIT("devices"), PART, 0, read_devices },
+        { STR_INIT("work"), PART, 0, read_work },
+        FIELD(identity, format, TEXT),
+        FIELD(identity, framework, TEXT),
+        FIELD(identity, framework_version, TEXT),
+        FIELD(identity, step_source, TEXT),
+        FIELD(identity, step_marker, TEXT),
+        FIELD(identity, work_hash, TEXT),
+        FIELD(identity, hosts, SMALL),
+        FIELD(identity, cores, SMALL),
+        FIELD(identity, world_size, INTEGER),
+        FIELD(identity, parameters, AMOUNT),
+    };
     struct identity *identity = &reading->summary->identity;
-    bool             has_devices = false, has_work = false;
-    struct str       key;
+    unsigned         seen;
 
     if (!json_open(&reading->scan, '{'))
         return;
-    while (json_member(&reading->scan, &key)) {
-        if (read_identity_text(reading, key))
-            continue;
-        has_devices |= str_equal(key, STR("devices"));
-        has_work |= str_equal(key, STR("work"));
-        if (str_equal(key, STR("devices")))
-            read_devices(reading);
-        else if (str_equal(key, STR("work")))
-            read_work(reading);
-        else if (str_equal(key, STR("hosts")))
-            identity->hosts = small_of(reading);
-        else if (str_equal(key, STR("cores")))
-            identity->cores = small_of(reading);
-        else if (str_equal(key, STR("world_size")))
-            identity->world_size = small_of(reading);
-        else if (str_equal(key, STR("parameters")))
-            identity->parameters = amount_of(reading);
-        else
-            json_skip(&reading->scan);
-    }
-    need(reading, identity->format[0] && identity->step_source[0] && has_devices && has_work,
+    seen = read_members(reading, fields, ARRAY_COUNT(fields), identity);
+    need(reading, identity->format[0] && identity->step_source[0] && (seen & 3) == 3,
          "\"format\", \"devices\", \"step_source\" and \"work\"");
 }
 
-static void read_steps(struct reading *reading, struct run *run)
+static void read_steps(struct reading *reading, void *owner)
 {
+    struct run *run = owner;
     VEC(double) steps = { 0 };
 
     if (!json_open(&reading->scan, '['))
@@ -198,51 +256,55 @@ static void read_steps(struct reading *reading, struct run *run)
     run->step_count = steps.count;
 }
 
-static void keep_count(const struct run *run, const char *name, const struct count_value *value)
+struct named_count {
+    const char        *name;
+    struct count_value value;
+};
+
+static void keep_count(const struct run *run, const struct named_count *count)
 {
     for (size_t i = 0; i < count_spec_count; i++)
-        if (strcmp(count_specs[i].name, name) == 0)
-            run->counts[i] = *value;
+        if (strcmp(count_specs[i].name, count->name) == 0)
+            run->counts[i] = count->value;
 }
 
-static void read_counts(struct reading *reading, const struct run *run)
+static void read_counts(struct reading *reading, void *run)
 {
-    struct str key;
+    static const struct field fields[] = {
+        FIELD(named_count, name, TEXT),
+        FIELD_NAMED("value", named_count, value.value, AMOUNT),
+        FIELD_NAMED("low", named_count, value.low, AMOUNT),
+        FIELD_NAMED("high", named_count, value.high, AMOUNT),
+    };
+    static const struct named_count fresh = { "", { .value = -1, .low = -1, .high = -1 } };
+    struct named_count              count = fresh;
 
     if (!json_open(&reading->scan, '['))
         return;
-    while (json_item(&reading->scan) && json_open(&reading->scan, '{')) {
-        struct count_value value = { .value = -1, .low = -1, .high = -1 };
-        const char        *name = "";
+    for (; read_row(reading, fields, ARRAY_COUNT(fields), &count); count = fresh) {
+        struct count_value *value = &count.value;
 
-        while (json_member(&reading->scan, &key)) {
-            if (str_equal(key, STR("name")))
-                name = text_of(reading);
-            else if (str_equal(key, STR("value")))
-                value.value = amount_of(reading);
-            else if (str_equal(key, STR("low")))
-                value.low = amount_of(reading);
-            else if (str_equal(key, STR("high")))
-                value.high = amount_of(reading);
-            else
-                json_skip(&reading->scan);
-        }
-        value.is_steady = value.low < 0 && value.high < 0;
-        if (value.is_steady)
-            value.low = value.high = value.value;
-        need(reading, name[0] && value.value >= 0, "\"name\" and \"value\"");
-        need(reading, value.low >= 0 && value.low <= value.value && value.value <= value.high,
+        value->is_steady = value->low < 0 && value->high < 0;
+        if (value->is_steady)
+            value->low = value->high = value->value;
+        need(reading, count.name[0] && value->value >= 0, "\"name\" and \"value\"");
+        need(reading, value->low >= 0 && value->low <= value->value && value->value <= value->high,
              "\"low\" and \"high\" around \"value\"");
         if (reading->scan.state == JSON_FINE)
-            keep_count(run, name, &value);
+            keep_count(run, &count);
     }
 }
 
 static void read_run(struct reading *reading)
 {
+    static const struct field fields[] = {
+        { STR_INIT("step_ms"), PART, 0, read_steps },
+        { STR_INIT("counts"), PART, 0, read_counts },
+        FIELD(run, name, TEXT),
+        FIELD_NAMED("steps_left_out", run, left_out, SMALL),
+    };
     struct run run = { .name = "" };
-    bool       has_steps = false, has_counts = false;
-    struct str key;
+    unsigned   seen;
 
     run.counts = arena_new_array(reading->arena, struct count_value, count_spec_count);
     if (!run.counts || !json_open(&reading->scan, '{')) {
@@ -251,21 +313,8 @@ static void read_run(struct reading *reading)
     }
     for (size_t i = 0; i < count_spec_count; i++)
         run.counts[i] = (struct count_value) { .value = NAN, .low = NAN, .high = NAN };
-    while (json_member(&reading->scan, &key)) {
-        has_steps |= str_equal(key, STR("step_ms"));
-        has_counts |= str_equal(key, STR("counts"));
-        if (str_equal(key, STR("name")))
-            run.name = text_of(reading);
-        else if (str_equal(key, STR("steps_left_out")))
-            run.left_out = small_of(reading);
-        else if (str_equal(key, STR("step_ms")))
-            read_steps(reading, &run);
-        else if (str_equal(key, STR("counts")))
-            read_counts(reading, &run);
-        else
-            json_skip(&reading->scan);
-    }
-    need(reading, run.name[0] && has_steps && has_counts, "\"name\", \"step_ms\" and \"counts\"");
+    seen = read_members(reading, fields, ARRAY_COUNT(fields), &run);
+    need(reading, run.name[0] && (seen & 3) == 3, "\"name\", \"step_ms\" and \"counts\"");
     PUSH(reading, &reading->summary->runs, run);
 }
 
@@ -321,53 +370,24 @@ static void read_facts(struct reading *reading)
     }
 }
 
-static bool read_item_text(struct reading *reading, struct str key, struct item *item)
+static void read_item_rows(struct reading *reading, void *owner)
 {
-    const struct {
-        struct str   key;
-        const char **field;
-    } texts[] = {
-        { STR("name"), &item->name },   { STR("group"), &item->group },
-        { STR("file"), &item->file },   { STR("dtype"), &item->dtype },
-        { STR("trait"), &item->trait },
+    static const struct field fields[] = {
+        FIELD(item, name, TEXT),      FIELD(item, group, TEXT),
+        FIELD(item, file, TEXT),      FIELD(item, dtype, TEXT),
+        FIELD(item, trait, TEXT),     FIELD_NAMED("ms", item, ns, MILLISECONDS),
+        FIELD(item, count, AMOUNT),   FIELD(item, bytes, AMOUNT),
+        FIELD(item, threads, AMOUNT), FIELD(item, line, SMALL),
     };
-
-    for (size_t i = 0; i < ARRAY_COUNT(texts); i++) {
-        if (!str_equal(key, texts[i].key))
-            continue;
-        *texts[i].field = text_of(reading);
-        return true;
-    }
-    return false;
-}
-
-static void read_item_rows(struct reading *reading, struct item_list *list)
-{
-    struct str key;
+    static const struct item fresh = {
+        .name = "", .group = "", .file = "", .dtype = "", .trait = "", .ns = -1, .count = -1
+    };
+    struct item_list *list = owner;
+    struct item       item = fresh;
 
     if (!json_open(&reading->scan, '['))
         return;
-    while (json_item(&reading->scan) && json_open(&reading->scan, '{')) {
-        struct item item = {
-            .name = "", .group = "", .file = "", .dtype = "", .trait = "", .ns = -1, .count = -1
-        };
-
-        while (json_member(&reading->scan, &key)) {
-            if (read_item_text(reading, key, &item))
-                continue;
-            if (str_equal(key, STR("ms")))
-                item.ns = amount_of(reading) * 1e6;
-            else if (str_equal(key, STR("count")))
-                item.count = amount_of(reading);
-            else if (str_equal(key, STR("bytes")))
-                item.bytes = amount_of(reading);
-            else if (str_equal(key, STR("threads")))
-                item.threads = amount_of(reading);
-            else if (str_equal(key, STR("line")))
-                item.line = small_of(reading);
-            else
-                json_skip(&reading->scan);
-        }
+    for (; read_row(reading, fields, ARRAY_COUNT(fields), &item); item = fresh) {
         need(reading, item.ns >= 0 && item.count >= 0, "\"ms\" and \"count\"");
         PUSH(reading, &list->rows, item);
     }
@@ -375,29 +395,21 @@ static void read_item_rows(struct reading *reading, struct item_list *list)
 
 static void read_item_list(struct reading *reading, struct str kind)
 {
+    static const struct field fields[] = {
+        FIELD_NAMED("complete", item_list, is_complete, TRUTH),
+        { STR_INIT("rows"), PART, 0, read_item_rows },
+    };
     struct item_list  unknown = { .is_complete = false };
     struct item_list *list = &unknown;
-    bool              has_complete = false, has_rows = false;
-    struct str        key;
 
     for (int i = 0; i < ITEM_KIND_COUNT; i++)
         if (str_equal(kind, str_from(item_kind_name((enum item_kind)i)))) {
             list = &reading->summary->items[i];
             reading->seen_items |= 1u << i;
         }
-    if (!json_open(&reading->scan, '{'))
-        return;
-    while (json_member(&reading->scan, &key)) {
-        has_complete |= str_equal(key, STR("complete"));
-        has_rows |= str_equal(key, STR("rows"));
-        if (str_equal(key, STR("complete")))
-            list->is_complete = truth_of(reading);
-        else if (str_equal(key, STR("rows")))
-            read_item_rows(reading, list);
-        else
-            json_skip(&reading->scan);
-    }
-    need(reading, has_complete && has_rows, "\"complete\" and \"rows\"");
+    if (json_open(&reading->scan, '{'))
+        need(reading, read_members(reading, fields, ARRAY_COUNT(fields), list) == 3,
+             "\"complete\" and \"rows\"");
 }
 
 static void read_items(struct reading *reading)
@@ -412,45 +424,22 @@ static void read_items(struct reading *reading)
          "\"path\", \"ops\", \"kernels\", \"syncs\", \"copies\" and \"collectives\"");
 }
 
-static enum severity severity_of(struct reading *reading)
-{
-    const char *at = reading->scan.at, *name = text_of(reading);
-
-    for (int i = SEVERITY_INFO; i <= SEVERITY_VETO; i++)
-        if (strcmp(name, severity_name((enum severity)i)) == 0)
-            return (enum severity)i;
-    fault(reading, at, "a severity");
-    return SEVERITY_INFO;
-}
-
 static void read_findings(struct reading *reading)
 {
-    struct json_scan *scan = &reading->scan;
-    struct str        key;
+    static const struct field fields[] = {
+        FIELD(known_finding, rule, TEXT),        FIELD(known_finding, title, TEXT),
+        FIELD(known_finding, fingerprint, TEXT), FIELD(known_finding, severity, SEVERITY),
+        FIELD(known_finding, file, TEXT),        FIELD(known_finding, line, SMALL),
+        FIELD(known_finding, share, AMOUNT),
+    };
+    static const struct known_finding fresh = {
+        .rule = "", .title = "", .fingerprint = "", .file = ""
+    };
+    struct known_finding finding = fresh;
 
-    if (!json_open(scan, '['))
+    if (!json_open(&reading->scan, '['))
         return;
-    while (json_item(scan) && json_open(scan, '{')) {
-        struct known_finding finding = { .rule = "", .title = "", .fingerprint = "", .file = "" };
-
-        while (json_member(scan, &key)) {
-            if (str_equal(key, STR("rule")))
-                finding.rule = text_of(reading);
-            else if (str_equal(key, STR("title")))
-                finding.title = text_of(reading);
-            else if (str_equal(key, STR("fingerprint")))
-                finding.fingerprint = text_of(reading);
-            else if (str_equal(key, STR("severity")))
-                finding.severity = severity_of(reading);
-            else if (str_equal(key, STR("file")))
-                finding.file = text_of(reading);
-            else if (str_equal(key, STR("line")))
-                finding.line = small_of(reading);
-            else if (str_equal(key, STR("share")))
-                finding.share = amount_of(reading);
-            else
-                json_skip(scan);
-        }
+    for (; read_row(reading, fields, ARRAY_COUNT(fields), &finding); finding = fresh) {
         need(reading, finding.rule[0] && finding.fingerprint[0],
              "\"rule\", \"severity\", \"fingerprint\" and \"title\"");
         PUSH(reading, &reading->summary->findings, finding);
@@ -459,28 +448,19 @@ static void read_findings(struct reading *reading)
 
 static void read_notes(struct reading *reading)
 {
-    struct json_scan *scan = &reading->scan;
-    struct str        key;
+    static const struct field fields[] = {
+        FIELD(run_note, run, TEXT),
+        FIELD(run_note, where, TEXT),
+        FIELD(run_note, what, TEXT),
+        FIELD(run_note, count, SMALL),
+        FIELD_NAMED("damage", run_note, is_damage, TRUTH),
+    };
+    static const struct run_note fresh = { .run = "", .where = "", .what = "" };
+    struct run_note              note = fresh;
 
-    if (!json_open(scan, '['))
+    if (!json_open(&reading->scan, '['))
         return;
-    while (json_item(scan) && json_open(scan, '{')) {
-        struct run_note note = { .run = "", .where = "", .what = "" };
-
-        while (json_member(scan, &key)) {
-            if (str_equal(key, STR("run")))
-                note.run = text_of(reading);
-            else if (str_equal(key, STR("where")))
-                note.where = text_of(reading);
-            else if (str_equal(key, STR("what")))
-                note.what = text_of(reading);
-            else if (str_equal(key, STR("count")))
-                note.count = small_of(reading);
-            else if (str_equal(key, STR("damage")))
-                note.is_damage = truth_of(reading);
-            else
-                json_skip(scan);
-        }
+    for (; read_row(reading, fields, ARRAY_COUNT(fields), &note); note = fresh) {
         need(reading, note.what[0], "\"what\"");
         PUSH(reading, &reading->summary->notes, note);
     }
@@ -488,22 +468,16 @@ static void read_notes(struct reading *reading)
 
 static void read_failed(struct reading *reading)
 {
-    struct json_scan *scan = &reading->scan;
-    struct str        key;
+    static const struct field fields[] = {
+        FIELD(failed_rule, rule, TEXT),
+        FIELD(failed_rule, message, TEXT),
+    };
+    static const struct failed_rule fresh = { .rule = "", .message = "" };
+    struct failed_rule              failed = fresh;
 
-    if (!json_open(scan, '['))
+    if (!json_open(&reading->scan, '['))
         return;
-    while (json_item(scan) && json_open(scan, '{')) {
-        struct failed_rule failed = { .rule = "", .message = "" };
-
-        while (json_member(scan, &key)) {
-            if (str_equal(key, STR("rule")))
-                failed.rule = text_of(reading);
-            else if (str_equal(key, STR("message")))
-                failed.message = text_of(reading);
-            else
-                json_skip(scan);
-        }
+    for (; read_row(reading, fields, ARRAY_COUNT(fields), &failed); failed = fresh) {
         need(reading, failed.rule[0], "\"rule\"");
         PUSH(reading, &reading->summary->failed, failed);
     }
