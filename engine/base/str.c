@@ -207,6 +207,26 @@ uint64_t hash_mix(uint64_t hash, uint64_t more)
     return (hash ^ more) * UINT64_C(0x9e3779b97f4a7c15) ^ (hash >> 31);
 }
 
+static bool fits_word(struct str s, struct str word)
+{
+    bool is_end = word.data[0] == '*', is_start = word.data[word.len - 1] == '*';
+
+    word = (struct str) { word.data + is_end, word.len - is_end - is_start };
+    if (is_start)
+        return is_end ? str_contains(s, word) : str_starts(s, word);
+    return is_end ? str_ends(s, word) : str_equal(s, word);
+}
+
+bool str_fits(struct str s, const char *words)
+{
+    for (size_t len; s.len && *words; words += len + (words[len] == '|')) {
+        len = strcspn(words, "|");
+        if ((*words == *s.data || *words == '*') && fits_word(s, (struct str) { words, len }))
+            return true;
+    }
+    return false;
+}
+
 struct str str_without_number(struct str s)
 {
     size_t end = s.len;

@@ -25,6 +25,9 @@ int        str_compare(struct str a, struct str b); /* bytewise, shorter first; 
 bool       str_starts(struct str s, struct str prefix);
 bool       str_ends(struct str s, struct str suffix);
 bool       str_contains(struct str s, struct str part);
+/* Whether one of the words is `s`: "add|sub*|*_grad|*conv*", where a star at a word's end is for what begins with
+ * it, at its front for what ends in it, and at both for what it stands anywhere in. O(bytes of the words). */
+bool       str_fits(struct str s, const char *words);
 /* Without "_12" at its end, as names of graph functions have it to tell their graphs apart. */
 struct str str_without_number(struct str s);
 /* Index of the first (last) `byte`, or s.len when there is none. */

@@ -1,7 +1,6 @@
 /*
- * names: lists of names that tell what something is, each with its source (names.def). A word of a
- * list is a whole name; with a star at its end what begins with it, at its front what ends in it, at
- * both what it stands anywhere in. Bars separate words.
+ * names: lists of names that tell what something is, each with its source (names.def), in words as
+ * of str_fits.
  */
 #ifndef TFPROF_MODEL_NAMES_H
 #define TFPROF_MODEL_NAMES_H

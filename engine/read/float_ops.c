@@ -4,81 +4,17 @@
 #include "base/macros.h"
 
 /* Types that compute nothing. */
-static const char *const still_types[] = {
-    "Const",
-    "Identity",
-    "IdentityN",
-    "Placeholder",
-    "PlaceholderWithDefault",
-    "Variable",
-    "VariableV2",
-    "VarHandleOp",
-    "VarIsInitializedOp",
-    "ReadVariableOp",
-    "AssignVariableOp",
-    "Assign",
-    "NoOp",
-    "Reshape",
-    "Transpose",
-    "Shape",
-    "ShapeN",
-    "Size",
-    "Rank",
-    "Squeeze",
-    "ExpandDims",
-    "Concat",
-    "ConcatV2",
-    "ConcatOffset",
-    "Split",
-    "SplitV",
-    "Slice",
-    "StridedSlice",
-    "Pack",
-    "Unpack",
-    "Gather",
-    "GatherV2",
-    "GatherNd",
-    "Tile",
-    "Pad",
-    "PadV2",
-    "Fill",
-    "ZerosLike",
-    "OnesLike",
-    "OneHot",
-    "StopGradient",
-    "PreventGradient",
-    "Enter",
-    "Exit",
-    "Merge",
-    "Switch",
-    "NextIteration",
-    "LoopCond",
-    "ControlTrigger",
-    "BroadcastGradientArgs",
-    "TensorArrayV3",
-    "TensorArrayReadV3",
-    "TensorArrayWriteV3",
-    "TensorArraySizeV3",
-    "TensorArrayGatherV3",
-    "TensorArrayScatterV3",
-    "TensorArrayGradV3",
-    "StackV2",
-    "StackPushV2",
-    "StackPopV2",
-    "SaveV2",
-    "RestoreV2",
-    "ShardedFilename",
-    "MergeV2Checkpoints",
-    "StringJoin",
-    "RefSwitch",
-    "RefIdentity",
-    "_Arg",
-    "_Retval",
-    "_Send",
-    "_Recv",
-    "_HostSend",
-    "_HostRecv",
-};
+static const char still_types[] =
+    "Const|Identity|IdentityN|Placeholder|PlaceholderWithDefault|Variable|VariableV2|"
+    "VarHandleOp|VarIsInitializedOp|ReadVariableOp|AssignVariableOp|Assign|NoOp|Reshape|"
+    "Transpose|Shape|ShapeN|Size|Rank|Squeeze|ExpandDims|Concat|ConcatV2|ConcatOffset|Split|"
+    "SplitV|Slice|StridedSlice|Pack|Unpack|Gather|GatherV2|GatherNd|Tile|Pad|PadV2|Fill|"
+    "ZerosLike|OnesLike|OneHot|StopGradient|PreventGradient|Enter|Exit|Merge|Switch|"
+    "NextIteration|LoopCond|ControlTrigger|BroadcastGradientArgs|TensorArrayV3|"
+    "TensorArrayReadV3|TensorArrayWriteV3|TensorArraySizeV3|TensorArrayGatherV3|"
+    "TensorArrayScatterV3|TensorArrayGradV3|StackV2|StackPushV2|StackPopV2|SaveV2|RestoreV2|"
+    "ShardedFilename|MergeV2Checkpoints|StringJoin|RefSwitch|RefIdentity|_Arg|_Retval|_Send|"
+    "_Recv|_HostSend|_HostRecv";
 
 /* Types that TensorFlow registers no formula for, counted as it counts the others: an element of a
  * function of one number is one operation, as its Log is. */
@@ -90,55 +26,26 @@ enum formula {
     OF_FILTER_TO,   /* the same with the filter's gradient, which is the result */
 };
 static const struct {
-    const char  *type;
+    const char  *types; /* with bars between them */
     enum formula formula;
     int64_t      factor;
     uint32_t     index;
 } rows[] = {
-    { "Abs", OF_RESULT, 1, 0 },
-    { "Ceil", OF_RESULT, 1, 0 },
-    { "Cos", OF_RESULT, 1, 0 },
-    { "Div", OF_RESULT, 1, 0 },
-    { "DivNoNan", OF_RESULT, 1, 0 },
-    { "Elu", OF_RESULT, 1, 0 },
-    { "Erf", OF_RESULT, 1, 0 },
-    { "Exp", OF_RESULT, 1, 0 },
-    { "Expm1", OF_RESULT, 1, 0 },
-    { "Floor", OF_RESULT, 1, 0 },
-    { "FloorDiv", OF_RESULT, 1, 0 },
-    { "FloorMod", OF_RESULT, 1, 0 },
-    { "Inv", OF_RESULT, 1, 0 },
-    { "LeakyRelu", OF_RESULT, 1, 0 },
-    { "Log1p", OF_RESULT, 1, 0 },
-    { "Relu", OF_RESULT, 1, 0 },
-    { "Relu6", OF_RESULT, 1, 0 },
-    { "ReluGrad", OF_RESULT, 1, 0 },
-    { "Relu6Grad", OF_RESULT, 1, 0 },
-    { "Rint", OF_RESULT, 1, 0 },
-    { "Round", OF_RESULT, 1, 0 },
-    { "Selu", OF_RESULT, 1, 0 },
-    { "Sigmoid", OF_RESULT, 1, 0 },
+    { "Abs|Ceil|Cos|Div|DivNoNan|Elu|Erf|Exp|Expm1|Floor|FloorDiv|FloorMod|Inv|LeakyRelu|"
+      "Log1p|Relu|Relu6|ReluGrad|Relu6Grad|Rint|Round|Selu|Sigmoid",
+      OF_RESULT, 1, 0 },
     { "SigmoidGrad", OF_RESULT, 3, 0 }, /* dy y (1 - y) */
-    { "Sign", OF_RESULT, 1, 0 },
-    { "Sin", OF_RESULT, 1, 0 },
-    { "Softplus", OF_RESULT, 1, 0 },
-    { "Softsign", OF_RESULT, 1, 0 },
-    { "Sqrt", OF_RESULT, 1, 0 },
+    { "Sign|Sin|Softplus|Softsign|Sqrt", OF_RESULT, 1, 0 },
     { "SqrtGrad", OF_RESULT, 2, 0 }, /* dy / 2 / y */
-    { "Tan", OF_RESULT, 1, 0 },
-    { "Tanh", OF_RESULT, 1, 0 },
+    { "Tan|Tanh", OF_RESULT, 1, 0 },
     { "TanhGrad", OF_RESULT, 3, 0 }, /* dy (1 - y y) */
     { "LogSoftmax", OF_INPUT, 5, 0 },
-    { "ApplyGradientDescent", OF_INPUT, 2, 2 },
-    { "ResourceApplyGradientDescent", OF_INPUT, 2, 2 },
+    { "ApplyGradientDescent|ResourceApplyGradientDescent", OF_INPUT, 2, 2 },
     { "ApplyMomentum", OF_INPUT, 4, 3 }, /* a = a m + g, w = w - r a */
-    { "ResourceApplyMomentum", OF_INPUT, 4, 3 },
-    { "ResourceApplyKerasMomentum", OF_INPUT, 4, 3 },
+    { "ResourceApplyMomentum|ResourceApplyKerasMomentum", OF_INPUT, 4, 3 },
     { "ApplyAdam", OF_INPUT, 12, 9 }, /* m 3, v 4, root, sum, quotient, product, difference */
     { "ResourceApplyAdam", OF_INPUT, 12, 9 },
-    { "Max", OF_REDUCTION, 0, 0 },
-    { "Min", OF_REDUCTION, 0, 0 },
-    { "Prod", OF_REDUCTION, 0, 0 },
+    { "Max|Min|Prod", OF_REDUCTION, 0, 0 },
     { "Conv3DBackpropInputV2", OF_FILTER_FROM, 0, 1 },
     { "Conv3DBackpropFilterV2", OF_FILTER_TO, 0, 1 },
     { "DepthwiseConv2dNativeBackpropInput", OF_FILTER_FROM, 0, 2 },
@@ -207,17 +114,25 @@ static int64_t apply(const struct profile *profile, const struct op *op, size_t 
 enum { STILL = ARRAY_COUNT(rows) }; /* behind the rows */
 
 /* False: past the budget. */
-static bool find_types(const struct profile *profile, struct id_map *row_of_type)
+static bool find_types(const struct profile *profile, struct str types, uint32_t row,
+                       struct id_map *row_of_type)
 {
-    for (size_t i = 0; i < ARRAY_COUNT(rows) + ARRAY_COUNT(still_types); i++) {
-        bool        is_row = i < ARRAY_COUNT(rows);
-        const char *name = is_row ? rows[i].type : still_types[i - ARRAY_COUNT(rows)];
-        uint32_t    type = intern_find(&profile->names, str_from(name));
+    while (types.len) {
+        uint32_t type = intern_find(&profile->names, str_cut(&types, '|'));
 
-        if (type != NO_ID && !id_map_put(row_of_type, type, is_row ? (uint32_t)i : STILL))
+        if (type != NO_ID && !id_map_put(row_of_type, type, row))
             return false;
     }
     return true;
+}
+
+static bool find_all_types(const struct profile *profile, struct id_map *row_of_type)
+{
+    bool is_found = find_types(profile, str_from(still_types), STILL, row_of_type);
+
+    for (uint32_t i = 0; i < ARRAY_COUNT(rows) && is_found; i++)
+        is_found = find_types(profile, str_from(rows[i].types), i, row_of_type);
+    return is_found;
 }
 
 void float_ops_fill(struct classic *classic)
@@ -225,7 +140,7 @@ void float_ops_fill(struct classic *classic)
     const struct profile *profile = classic->profile;
     struct arena          scratch = { 0 };
     struct id_map         row_of_type = { .arena = &scratch };
-    bool                  is_found = find_types(profile, &row_of_type);
+    bool                  is_found = find_all_types(profile, &row_of_type);
 
     for (size_t i = 0; i < classic->nodes.count; i++) {
         struct classic_node *node = &classic->nodes.items[i];

@@ -154,47 +154,21 @@ enum trait {
     TRAIT_CONCAT
 };
 static const struct {
-    const char *name;
+    const char *names; /* str_fits */
     enum trait  trait;
 } traits[] = {
-    { "norm", TRAIT_NORM },
-    { "linalg_vector_norm", TRAIT_NORM },
-    { "linalg_norm", TRAIT_NORM },
-    { "frobenius_norm", TRAIT_NORM },
-    { "isnan", TRAIT_CHECK },
-    { "is_any_true", TRAIT_CHECK },
-    { "linear", TRAIT_PRODUCT },
-    { "matmul", TRAIT_PRODUCT },
-    { "mm", TRAIT_PRODUCT },
-    { "bmm", TRAIT_PRODUCT },
-    { "addmm", TRAIT_PRODUCT },
-    { "baddbmm", TRAIT_PRODUCT },
-    { "einsum", TRAIT_PRODUCT },
-    { "conv1d", TRAIT_PRODUCT },
-    { "conv3d", TRAIT_PRODUCT },
-    { "conv2d", TRAIT_CONV },
-    { "convolution", TRAIT_CONV },
-    { "dropout", TRAIT_DROPOUT },
-    { "native_dropout", TRAIT_DROPOUT },
-    { "feature_dropout", TRAIT_DROPOUT },
-    { "embedding", TRAIT_EMBEDDING },
-    { "embedding_dense_backward", TRAIT_EMBEDDING },
-    { "embedding_backward", TRAIT_EMBEDDING },
+    { "norm|linalg_vector_norm|linalg_norm|frobenius_norm", TRAIT_NORM },
+    { "isnan|is_any_true", TRAIT_CHECK },
+    { "linear|matmul|mm|bmm|addmm|baddbmm|einsum|conv1d|conv3d", TRAIT_PRODUCT },
+    { "conv2d|convolution", TRAIT_CONV },
+    { "dropout|native_dropout|feature_dropout", TRAIT_DROPOUT },
+    { "embedding|embedding_dense_backward|embedding_backward", TRAIT_EMBEDDING },
     { "item", TRAIT_READBACK },
-    { "contiguous", TRAIT_COPY },
-    { "clone", TRAIT_COPY },
-    { "reshape", TRAIT_COPY },
-    { "cat", TRAIT_CONCAT },
-    { "concat", TRAIT_CONCAT },
-    { "layer_norm", TRAIT_LAYER },
-    { "batch_norm", TRAIT_LAYER },
-    { "group_norm", TRAIT_LAYER },
-    { "gelu", TRAIT_LAYER },
-    { "silu", TRAIT_LAYER },
-    { "relu", TRAIT_LAYER },
-    { "softmax", TRAIT_LAYER },
-    { "scaled_dot_product_attention", TRAIT_LAYER },
-    { "max_pool2d", TRAIT_LAYER },
+    { "contiguous|clone|reshape", TRAIT_COPY },
+    { "cat|concat", TRAIT_CONCAT },
+    { "layer_norm|batch_norm|group_norm|gelu|silu|relu|softmax|"
+      "scaled_dot_product_attention|max_pool2d",
+      TRAIT_LAYER },
 };
 
 struct product { /* of the forward pass of one step, in order */
@@ -222,7 +196,7 @@ static enum trait trait_of(struct summer *summer, uint32_t type)
         return (enum trait)(summer->trait_of[type] - 1);
     name = eager_base_name(raw);
     for (size_t i = 0; i < ARRAY_COUNT(traits); i++)
-        if (str_equal(name, str_from(traits[i].name)))
+        if (str_fits(name, traits[i].names))
             trait = traits[i].trait;
     if (str_starts(raw, STR("aten::_foreach_")) || str_starts(raw, STR("aten::_fused_")))
         trait = TRAIT_FUSED;

@@ -312,71 +312,23 @@ enum result {
     RESULT_AND_FLAGS /* as the first operand, and a byte each beside it */
 };
 static const struct {
-    struct str name; /* behind "aten::"; with '_' behind it the result goes where the first operand
-                        stands */
+    const char *names; /* behind "aten::"; with '_' behind it the result goes where the first
+                         operand stands */
     enum result result;
 } results[] = {
-    { STR_INIT("add"), RESULT_LARGEST },
-    { STR_INIT("sub"), RESULT_LARGEST },
-    { STR_INIT("rsub"), RESULT_LARGEST },
-    { STR_INIT("mul"), RESULT_LARGEST },
-    { STR_INIT("div"), RESULT_LARGEST },
-    { STR_INIT("pow"), RESULT_LARGEST },
-    { STR_INIT("maximum"), RESULT_LARGEST },
-    { STR_INIT("minimum"), RESULT_LARGEST },
-    { STR_INIT("lerp"), RESULT_LARGEST },
-    { STR_INIT("addcmul"), RESULT_LARGEST },
-    { STR_INIT("addcdiv"), RESULT_LARGEST },
-    { STR_INIT("masked_fill"), RESULT_LARGEST },
-    { STR_INIT("eq"), RESULT_FLAGS },
-    { STR_INIT("ne"), RESULT_FLAGS },
-    { STR_INIT("lt"), RESULT_FLAGS },
-    { STR_INIT("le"), RESULT_FLAGS },
-    { STR_INIT("gt"), RESULT_FLAGS },
-    { STR_INIT("ge"), RESULT_FLAGS },
-    { STR_INIT("neg"), RESULT_FIRST },
-    { STR_INIT("abs"), RESULT_FIRST },
-    { STR_INIT("exp"), RESULT_FIRST },
-    { STR_INIT("log"), RESULT_FIRST },
-    { STR_INIT("sin"), RESULT_FIRST },
-    { STR_INIT("cos"), RESULT_FIRST },
-    { STR_INIT("sqrt"), RESULT_FIRST },
-    { STR_INIT("rsqrt"), RESULT_FIRST },
-    { STR_INIT("reciprocal"), RESULT_FIRST },
-    { STR_INIT("clamp"), RESULT_FIRST },
-    { STR_INIT("clamp_min"), RESULT_FIRST },
-    { STR_INIT("relu"), RESULT_FIRST },
-    { STR_INIT("leaky_relu"), RESULT_FIRST },
-    { STR_INIT("gelu"), RESULT_FIRST },
-    { STR_INIT("silu"), RESULT_FIRST },
-    { STR_INIT("tanh"), RESULT_FIRST },
-    { STR_INIT("sigmoid"), RESULT_FIRST },
-    { STR_INIT("hardswish"), RESULT_FIRST },
-    { STR_INIT("cumsum"), RESULT_FIRST },
-    { STR_INIT("flip"), RESULT_FIRST },
-    { STR_INIT("roll"), RESULT_FIRST },
-    { STR_INIT("gelu_backward"), RESULT_FIRST },
-    { STR_INIT("silu_backward"), RESULT_FIRST },
-    { STR_INIT("tanh_backward"), RESULT_FIRST },
-    { STR_INIT("sigmoid_backward"), RESULT_FIRST },
-    { STR_INIT("threshold_backward"), RESULT_FIRST },
-    { STR_INIT("native_dropout"), RESULT_AND_FLAGS },
-    { STR_INIT("_softmax"), RESULT_FIRST },
-    { STR_INIT("_log_softmax"), RESULT_FIRST },
-    { STR_INIT("_softmax_backward_data"), RESULT_FIRST },
-    { STR_INIT("_log_softmax_backward_data"), RESULT_FIRST },
-    { STR_INIT("native_layer_norm"), RESULT_FIRST },
-    { STR_INIT("native_layer_norm_backward"), RESULT_FIRST },
-    { STR_INIT("_fused_rms_norm"), RESULT_FIRST },
-    { STR_INIT("native_group_norm"), RESULT_FIRST },
-    { STR_INIT("native_group_norm_backward"), RESULT_FIRST },
-    { STR_INIT("native_batch_norm"), RESULT_FIRST },
-    { STR_INIT("native_batch_norm_backward"), RESULT_FIRST },
-    { STR_INIT("cudnn_batch_norm"), RESULT_FIRST },
-    { STR_INIT("cudnn_batch_norm_backward"), RESULT_FIRST },
-    { STR_INIT("miopen_batch_norm"), RESULT_FIRST },
-    { STR_INIT("miopen_batch_norm_backward"), RESULT_FIRST },
-    { STR_INIT("cat"), RESULT_ALL },
+    { "add|sub|rsub|mul|div|pow|maximum|minimum|lerp|addcmul|addcdiv|masked_fill", RESULT_LARGEST },
+    { "eq|ne|lt|le|gt|ge", RESULT_FLAGS },
+    { "neg|abs|exp|log|sin|cos|sqrt|rsqrt|reciprocal|clamp|clamp_min|relu|leaky_relu|gelu|"
+      "silu|tanh|sigmoid|hardswish|cumsum|flip|roll|gelu_backward|silu_backward|"
+      "tanh_backward|sigmoid_backward|threshold_backward|_softmax|_log_softmax|"
+      "_softmax_backward_data|_log_softmax_backward_data|native_layer_norm|"
+      "native_layer_norm_backward|_fused_rms_norm|native_group_norm|"
+      "native_group_norm_backward|native_batch_norm|native_batch_norm_backward|"
+      "cudnn_batch_norm|cudnn_batch_norm_backward|miopen_batch_norm|"
+      "miopen_batch_norm_backward",
+      RESULT_FIRST },
+    { "native_dropout", RESULT_AND_FLAGS },
+    { "cat", RESULT_ALL },
 };
 
 /* Elements of operands that are broadcast to each other; those of the largest where they do not
@@ -463,6 +415,7 @@ static int64_t shape_bytes(struct str name, const struct kineto_operands *operan
 {
     int64_t    bytes = operand_bytes(operands), more = 0;
     struct str own = str_starts(name, STR("aten::")) ? str_slice(name, 6, name.len) : STR("");
+    bool       is_in_place;
 
     if (is_view(name))
         return 0;
@@ -474,13 +427,11 @@ static int64_t shape_bytes(struct str name, const struct kineto_operands *operan
         return gather_bytes(operands);
     if (name_is(name, NAMES_ATEN_INDEX)) /* by a list of indices, whose shapes are not recorded */
         return -1;
-    for (size_t i = 0; i < ARRAY_COUNT(results) && bytes >= 0; i++) {
-        bool is_in_place = own.len == results[i].name.len + 1 && str_starts(own, results[i].name) &&
-                           str_ends(own, STR("_"));
-
-        if (is_in_place || str_equal(own, results[i].name))
+    is_in_place = str_ends(own, STR("_"));
+    own = str_slice(own, 0, own.len - is_in_place);
+    for (size_t i = 0; i < ARRAY_COUNT(results) && bytes >= 0; i++)
+        if (str_fits(own, results[i].names))
             more = result_bytes(is_in_place ? RESULT_FIRST : results[i].result, operands);
-    }
     return bytes < 0 || more < 0 || __builtin_add_overflow(bytes, more, &bytes) ? -1 : bytes;
 }
 

@@ -98,11 +98,9 @@ bool kineto_is_device(enum kineto_class class)
     return on_device[class];
 }
 
-enum match { AT_START, ANYWHERE };
 struct name_kind {
     uint32_t           classes; /* 1 << enum kineto_class */
-    enum match         match;
-    struct str         part;
+    const char        *words;   /* str_fits */
     enum activity_kind kind;
 };
 
@@ -117,63 +115,38 @@ enum {
 
 /* The first that fits counts. */
 static const struct name_kind name_kinds[] = {
-    { OP, AT_START, STR_INIT("aten::"), ACTIVITY_OP },
-    { OP, AT_START, STR_INIT("autograd::engine::evaluate_function"), ACTIVITY_EXECUTOR },
-    { HOST, AT_START, STR_INIT("ProfilerStep#"), ACTIVITY_STEP },
-    { HOST, AT_START, STR_INIT("enumerate(DataLoader)#"), ACTIVITY_INPUT_WAIT },
-    { HOST, AT_START, STR_INIT("enumerate(DataPipe)#"), ACTIVITY_INPUT_WAIT },
-    { HOST, AT_START, STR_INIT("nccl:"), ACTIVITY_COLLECTIVE },
-    { HOST, AT_START, STR_INIT("rccl:"), ACTIVITY_COLLECTIVE },
-    { HOST, AT_START, STR_INIT("gloo:"), ACTIVITY_COLLECTIVE },
-    { HOST, AT_START, STR_INIT("mpi:"), ACTIVITY_COLLECTIVE },
-    { HOST, AT_START, STR_INIT("ucc:"), ACTIVITY_COLLECTIVE },
-    { HOST, AT_START, STR_INIT("xccl:"), ACTIVITY_COLLECTIVE },
-    { HOST, AT_START, STR_INIT("hccl:"), ACTIVITY_COLLECTIVE },
-    { HOST, AT_START, STR_INIT("record_param_comms"), ACTIVITY_COLLECTIVE },
-    { HOST, AT_START, STR_INIT("Optimizer."), ACTIVITY_ANNOTATION },
-    { HOST, AT_START, STR_INIT("## Call CompiledFxGraph"), ACTIVITY_RUN },
-    { HOST, AT_START, STR_INIT("Torch-Compiled Region"), ACTIVITY_RUN },
-    { HOST, AT_START, STR_INIT("TorchDynamo Cache Lookup"), ACTIVITY_DISPATCH },
-    { HOST, ANYWHERE, STR_INIT("(dynamo_timed)"), ACTIVITY_COMPILE },
-    { HOST, AT_START, STR_INIT("Python GC"), ACTIVITY_GC },
-    { CALL, ANYWHERE, STR_INIT("ynchronize"), ACTIVITY_SYNC },
-    { CALL, ANYWHERE, STR_INIT("emcpy"), ACTIVITY_TRANSFER },
-    { CALL, ANYWHERE, STR_INIT("emset"), ACTIVITY_LAUNCH },
-    { CALL, ANYWHERE, STR_INIT("ModuleLoad"), ACTIVITY_COMPILE },
-    { CALL, ANYWHERE, STR_INIT("LibraryLoad"), ACTIVITY_COMPILE },
-    { CALL, ANYWHERE, STR_INIT("LinkComplete"), ACTIVITY_COMPILE },
-    { CALL, ANYWHERE, STR_INIT("Launch"), ACTIVITY_LAUNCH },
-    { CALL, AT_START, STR_INIT("enqueueCommand"), ACTIVITY_LAUNCH },
-    { CALL, AT_START, STR_INIT("runFunction"), ACTIVITY_LAUNCH },
-    { CALL, ANYWHERE, STR_INIT("Malloc"), ACTIVITY_ALLOC },
-    { CALL, ANYWHERE, STR_INIT("HostAlloc"), ACTIVITY_ALLOC },
-    { CALL, ANYWHERE, STR_INIT("HostRegister"), ACTIVITY_ALLOC },
-    { CALL, ANYWHERE, STR_INIT("MemAlloc"), ACTIVITY_ALLOC },
-    { CALL, ANYWHERE, STR_INIT("MemCreate"), ACTIVITY_ALLOC },
-    { CALL, ANYWHERE, STR_INIT("MemMap"), ACTIVITY_ALLOC },
-    { CALL, ANYWHERE, STR_INIT("MemUnmap"), ACTIVITY_ALLOC },
-    { CALL, ANYWHERE, STR_INIT("Free"), ACTIVITY_ALLOC },
-    { FRAME, ANYWHERE, STR_INIT("<built-in function collect>"), ACTIVITY_GC },
-    { FRAME, AT_START, STR_INIT("torch/serialization.py"), ACTIVITY_OUTPUT },
-    { FRAME, AT_START, STR_INIT("torch/utils/tensorboard/"), ACTIVITY_OUTPUT },
-    { DEVICE, AT_START, STR_INIT("nccl"), ACTIVITY_COLLECTIVE },
-    { DEVICE, AT_START, STR_INIT("rccl"), ACTIVITY_COLLECTIVE },
-    { DEVICE, ANYWHERE, STR_INIT("nvshmem"), ACTIVITY_COLLECTIVE },
-    { DEVICE, ANYWHERE, STR_INIT("msccl"), ACTIVITY_COLLECTIVE },
-    { DEVICE, ANYWHERE, STR_INIT("deep_ep"), ACTIVITY_COLLECTIVE },
-    { DEVICE, ANYWHERE, STR_INIT("hccl"), ACTIVITY_COLLECTIVE },
-    { DEVICE, ANYWHERE, STR_INIT("cross_device_reduce"), ACTIVITY_COLLECTIVE },
-    { DEVICE, ANYWHERE, STR_INIT("multimem_all_"), ACTIVITY_COLLECTIVE },
-    { DEVICE, ANYWHERE, STR_INIT("_shot_all_reduce"), ACTIVITY_COLLECTIVE },
-    { DEVICE, ANYWHERE, STR_INIT("allreduce_fusion"), ACTIVITY_COLLECTIVE },
-    { DEVICE, ANYWHERE, STR_INIT("internode::"), ACTIVITY_COLLECTIVE },
-    { DEVICE, ANYWHERE, STR_INIT("intranode::"), ACTIVITY_COLLECTIVE },
-    { DEVICE, ANYWHERE, STR_INIT("internode_ll::"), ACTIVITY_COLLECTIVE },
-    { DEVICE, AT_START, STR_INIT("__amd_rocclr_copyBuffer"), ACTIVITY_MEMCPY },
-    { DEVICE, AT_START, STR_INIT("__amd_rocclr_fillBuffer"), ACTIVITY_MEMSET },
-    { DEVICE, AT_START, STR_INIT("dma_request"), ACTIVITY_MEMCPY },
-    { DEVICE, AT_START, STR_INIT("event_wait"), ACTIVITY_WAIT },
-    { DEVICE, AT_START, STR_INIT("event_record"), ACTIVITY_OTHER },
+    { OP, "aten::*", ACTIVITY_OP },
+    { OP, "autograd::engine::evaluate_function*", ACTIVITY_EXECUTOR },
+    { HOST, "ProfilerStep#*", ACTIVITY_STEP },
+    { HOST, "enumerate(DataLoader)#*|enumerate(DataPipe)#*", ACTIVITY_INPUT_WAIT },
+    { HOST, "nccl:*|rccl:*|gloo:*|mpi:*|ucc:*|xccl:*|hccl:*|record_param_comms*",
+      ACTIVITY_COLLECTIVE },
+    { HOST, "Optimizer.*", ACTIVITY_ANNOTATION },
+    { HOST, "## Call CompiledFxGraph*|Torch-Compiled Region*", ACTIVITY_RUN },
+    { HOST, "TorchDynamo Cache Lookup*", ACTIVITY_DISPATCH },
+    { HOST, "*(dynamo_timed)*", ACTIVITY_COMPILE },
+    { HOST, "Python GC*", ACTIVITY_GC },
+    { CALL, "*ynchronize*", ACTIVITY_SYNC },
+    { CALL, "*emcpy*", ACTIVITY_TRANSFER },
+    { CALL, "*emset*", ACTIVITY_LAUNCH },
+    { CALL, "*ModuleLoad*|*LibraryLoad*|*LinkComplete*", ACTIVITY_COMPILE },
+    { CALL, "*Launch*|enqueueCommand*|runFunction*", ACTIVITY_LAUNCH },
+    { CALL,
+      "*Malloc*|*HostAlloc*|*HostRegister*|*MemAlloc*|*MemCreate*|*MemMap*|*MemUnmap*|"
+      "*Free*",
+      ACTIVITY_ALLOC },
+    { FRAME, "*<built-in function collect>*", ACTIVITY_GC },
+    { FRAME, "torch/serialization.py*|torch/utils/tensorboard/*", ACTIVITY_OUTPUT },
+    { DEVICE,
+      "nccl*|rccl*|*nvshmem*|*msccl*|*deep_ep*|*hccl*|*cross_device_reduce*|"
+      "*multimem_all_*|*_shot_all_reduce*|*allreduce_fusion*|*internode::*|*intranode::*|"
+      "*internode_ll::*",
+      ACTIVITY_COLLECTIVE },
+    { DEVICE, "__amd_rocclr_copyBuffer*", ACTIVITY_MEMCPY },
+    { DEVICE, "__amd_rocclr_fillBuffer*", ACTIVITY_MEMSET },
+    { DEVICE, "dma_request*", ACTIVITY_MEMCPY },
+    { DEVICE, "event_wait*", ACTIVITY_WAIT },
+    { DEVICE, "event_record*", ACTIVITY_OTHER },
 };
 
 enum activity_kind kineto_kind(enum kineto_class class, struct str name)
@@ -194,8 +167,7 @@ enum activity_kind kineto_kind(enum kineto_class class, struct str name)
     for (size_t i = 0; i < ARRAY_COUNT(name_kinds); i++) {
         const struct name_kind *row = &name_kinds[i];
 
-        if ((row->classes >> class & 1) &&
-            (row->match == AT_START ? str_starts(name, row->part) : str_contains(name, row->part)))
+        if ((row->classes >> class & 1) && str_fits(name, row->words))
             return row->kind;
     }
     return presets[class];

@@ -23,54 +23,28 @@ enum formula {
 };
 
 static const struct {
-    const char  *type;
+    const char  *types; /* with bars between them */
     enum formula formula;
     int64_t      a;
 } rows[] = {
-    { "Reciprocal", OF_INPUT, 1 },
-    { "Square", OF_INPUT, 1 },
-    { "Log", OF_INPUT, 1 },
-    { "Neg", OF_INPUT, 1 },
-    { "AssignSub", OF_INPUT, 1 },
-    { "AssignAdd", OF_INPUT, 1 },
+    { "Reciprocal|Square|Log|Neg|AssignSub|AssignAdd|Mean|BiasAdd", OF_INPUT, 1 },
     { "Rsqrt", OF_INPUT, 2 },
     { "Softmax", OF_INPUT, 5 },
-    { "Mean", OF_INPUT, 1 },
-    { "BiasAdd", OF_INPUT, 1 },
     { "L2Loss", OF_L2, 0 },
     { "AddN", OF_ADD_N, 0 },
-    { "Add", OF_OUTPUT, 1 },
-    { "AddV2", OF_OUTPUT, 1 },
-    { "Sub", OF_OUTPUT, 1 },
-    { "Mul", OF_OUTPUT, 1 },
-    { "RealDiv", OF_OUTPUT, 1 },
-    { "Maximum", OF_OUTPUT, 1 },
-    { "Minimum", OF_OUTPUT, 1 },
-    { "Pow", OF_OUTPUT, 1 },
-    { "GreaterEqual", OF_OUTPUT, 1 },
-    { "Greater", OF_OUTPUT, 1 },
-    { "LessEqual", OF_OUTPUT, 1 },
-    { "Less", OF_OUTPUT, 1 },
-    { "Equal", OF_OUTPUT, 1 },
-    { "NotEqual", OF_OUTPUT, 1 },
+    { "Add|AddV2|Sub|Mul|RealDiv|Maximum|Minimum|Pow|GreaterEqual|Greater|LessEqual|Less|"
+      "Equal|NotEqual",
+      OF_OUTPUT, 1 },
     { "SquaredDifference", OF_OUTPUT, 2 },
     { "RsqrtGrad", OF_OUTPUT, 4 },
-    { "Sum", OF_REDUCTION, 0 },
-    { "ArgMax", OF_REDUCTION, 0 },
-    { "ArgMin", OF_REDUCTION, 0 },
-    { "BiasAddGrad", OF_REDUCTION, 0 },
-    { "AvgPool", OF_POOL, 0 },
-    { "MaxPool", OF_POOL, 0 },
+    { "Sum|ArgMax|ArgMin|BiasAddGrad", OF_REDUCTION, 0 },
+    { "AvgPool|MaxPool", OF_POOL, 0 },
     { "AvgPoolGrad", OF_POOL_GRAD, 2 },
     { "MaxPoolGrad", OF_POOL_GRAD, 1 },
     { "MatMul", OF_MATMUL, 0 },
-    { "BatchMatMul", OF_BATCH_MATMUL, 0 },
-    { "BatchMatMulV2", OF_BATCH_MATMUL, 0 },
-    { "BatchMatMulV3", OF_BATCH_MATMUL, 0 },
-    { "Conv2D", OF_FILTER, 1 },
-    { "Conv3D", OF_FILTER, 1 },
+    { "BatchMatMul|BatchMatMulV2|BatchMatMulV3", OF_BATCH_MATMUL, 0 },
+    { "Conv2D|Conv3D|Dilation2D", OF_FILTER, 1 },
     { "DepthwiseConv2dNative", OF_FILTER, 2 },
-    { "Dilation2D", OF_FILTER, 1 },
     { "Conv2DBackpropInput", OF_CONV_INPUT, 0 },
     { "Conv2DBackpropFilter", OF_CONV_FILTER, 0 },
 };
@@ -243,15 +217,20 @@ static int64_t flops_of(const struct profile *profile, const struct op *op, size
 static bool find_types(const struct profile *profile, uint32_t row, struct id_map *row_of_type)
 {
     static const char *const prefixes[] = { "", "_Mkl", "_MklNative" };
+    struct str               types = str_from(rows[row].types);
 
-    for (size_t i = 0; i < ARRAY_COUNT(prefixes); i++) {
-        char     name[64];
-        uint32_t type;
+    while (types.len) {
+        struct str plain = str_cut(&types, '|');
 
-        snprintf(name, sizeof name, "%s%s", prefixes[i], rows[row].type);
-        type = intern_find(&profile->names, str_from(name));
-        if (type != NO_ID && !id_map_put(row_of_type, type, row))
-            return false;
+        for (size_t i = 0; i < ARRAY_COUNT(prefixes); i++) {
+            char     name[64];
+            uint32_t type;
+
+            snprintf(name, sizeof name, "%s%.*s", prefixes[i], STR_ARG(plain));
+            type = intern_find(&profile->names, str_from(name));
+            if (type != NO_ID && !id_map_put(row_of_type, type, row))
+                return false;
+        }
     }
     return true;
 }

@@ -3,180 +3,90 @@
 #include "model/names.h"
 #include "read/op_kinds.h"
 
-enum how { EXACT, PREFIX, SUFFIX, PART };
-
 struct name_row {
-    enum how            how;
-    const char         *text;
+    const char         *words; /* str_fits */
     enum activity_kind  kind;
     enum copy_direction copy;
 };
 
 /* Host events that are no ops. The first row that fits decides, so special names stand first. */
 static const struct name_row host_names[] = {
-    { EXACT, "IteratorGetNextOp::DoCompute", ACTIVITY_INPUT_WAIT, COPY_NONE },
-    { EXACT, "IteratorGetNextAsOptionalOp::DoCompute", ACTIVITY_INPUT_WAIT, COPY_NONE },
-    { PREFIX, "EagerLocalExecute: IteratorGetNext", ACTIVITY_INPUT_WAIT, COPY_NONE },
-    { EXACT, "Iterator::Prefetch::Generator", ACTIVITY_INPUT_BUFFER, COPY_NONE },
-    { PREFIX, "Iterator::", ACTIVITY_INPUT_STAGE, COPY_NONE },
-    { PREFIX, "InstantiatedCapturedFunction::", ACTIVITY_INPUT_WORK, COPY_NONE },
-    { PREFIX, "MakeIterator::", ACTIVITY_INPUT_WORK, COPY_NONE },
-    { PREFIX, "EagerLocalExecute: MakeIterator", ACTIVITY_INPUT_WORK, COPY_NONE },
-    { PREFIX, "EagerLocalExecute: Save", ACTIVITY_OUTPUT, COPY_NONE },
-    { PREFIX, "EagerLocalExecute: MergeV2Checkpoints", ACTIVITY_OUTPUT, COPY_NONE },
-    { PREFIX, "EagerLocalExecute: Write", ACTIVITY_OUTPUT, COPY_NONE },
-    { PREFIX, "EagerLocalExecute: FlushSummaryWriter", ACTIVITY_OUTPUT, COPY_NONE },
-    { PREFIX, "EagerLocalExecute: Print", ACTIVITY_OUTPUT, COPY_NONE },
-    { PREFIX, "EagerLocalExecute: StringFormat", ACTIVITY_OUTPUT, COPY_NONE },
-    { PART, "DatasetOp::", ACTIVITY_INPUT_WORK, COPY_NONE },
-    { PREFIX, "DecodeImageV2Op", ACTIVITY_INPUT_WORK, COPY_NONE },
-    { SUFFIX, "Produce", ACTIVITY_INPUT_BUFFER, COPY_NONE },
-    { SUFFIX, "Consume", ACTIVITY_INPUT_BUFFER, COPY_NONE },
-    { EXACT, "ParallelInterleaveInitializeInput", ACTIVITY_INPUT_BUFFER, COPY_NONE },
-    { EXACT, "MemoryAllocation", ACTIVITY_ALLOC, COPY_NONE },
-    { EXACT, "MemoryDeallocation", ACTIVITY_ALLOC, COPY_NONE },
-    { EXACT, "FunctionRun", ACTIVITY_RUN, COPY_NONE },
-    { EXACT, "SessionRun", ACTIVITY_RUN, COPY_NONE },
-    { EXACT, "RunGraph", ACTIVITY_RUN, COPY_NONE },
-    { EXACT, "TfrtModelRun", ACTIVITY_RUN, COPY_NONE },
-    { EXACT, "ServingModelRun", ACTIVITY_RUN, COPY_NONE },
-    { SUFFIX, "(wait for completion)", ACTIVITY_WAIT, COPY_NONE },
-    { PREFIX, "ThunkExecutor::Execute", ACTIVITY_RUN, COPY_NONE },
-    { PREFIX, "TfrtCpuExecutable::", ACTIVITY_RUN, COPY_NONE },
-    { PREFIX, "GpuExecutable::", ACTIVITY_RUN, COPY_NONE },
-    { SUFFIX, ":XLA GPU module", ACTIVITY_RUN, COPY_NONE },
-    { PREFIX, "tpu::System::Execute", ACTIVITY_RUN, COPY_NONE },
-    { PART, "ThreadPool::Await", ACTIVITY_WAIT, COPY_NONE },
-    { PREFIX, "Wait for ", ACTIVITY_WAIT, COPY_NONE },
-    { PREFIX, "Acquire semaphore", ACTIVITY_WAIT, COPY_NONE },
-    { PREFIX, "BatchingSessionRun", ACTIVITY_RUN, COPY_NONE },
-    { PREFIX, "end: ", ACTIVITY_EXECUTOR, COPY_NONE },
-    { PREFIX, "ExecutorState::", ACTIVITY_EXECUTOR, COPY_NONE },
-    { PREFIX, "ExecutorDoneCallback", ACTIVITY_EXECUTOR, COPY_NONE },
-    { PREFIX, "ThreadpoolListener::", ACTIVITY_EXECUTOR, COPY_NONE },
-    { PREFIX, "CollectiveExecutor::", ACTIVITY_EXECUTOR, COPY_NONE },
-    { PREFIX, "BaseCollectiveExecutor::", ACTIVITY_EXECUTOR, COPY_NONE },
-    { PREFIX, "CollectiveOpV", ACTIVITY_EXECUTOR, COPY_NONE },
-    { PREFIX, "ParallelFor", ACTIVITY_EXECUTOR, COPY_NONE },
-    { PREFIX, "CompleteCallbacks", ACTIVITY_EXECUTOR, COPY_NONE },
-    { PREFIX, "ScheduleWork", ACTIVITY_EXECUTOR, COPY_NONE },
-    { PREFIX, "ThenExecuteCallback", ACTIVITY_EXECUTOR, COPY_NONE },
-    { PREFIX, "EagerExecute", ACTIVITY_DISPATCH, COPY_NONE },
-    { PREFIX, "EagerKernelExecute", ACTIVITY_DISPATCH, COPY_NONE },
-    { PREFIX, "EagerLocalExecute", ACTIVITY_DISPATCH, COPY_NONE },
-    { PREFIX, "EagerCopyToDevice", ACTIVITY_DISPATCH, COPY_NONE },
-    { PREFIX, "KernelAndDevice", ACTIVITY_RUN, COPY_NONE },
-    { PREFIX, "TFE_", ACTIVITY_DISPATCH, COPY_NONE },
-    { PREFIX, "ValidateInputTypeAndPlacement", ACTIVITY_DISPATCH, COPY_NONE },
-    { PREFIX, "convert_to_tensor", ACTIVITY_DISPATCH, COPY_NONE },
-    { EXACT, "tf.constant", ACTIVITY_DISPATCH, COPY_NONE },
-    { PREFIX, "PjitFunction", ACTIVITY_DISPATCH, COPY_NONE },
-    { PREFIX, "ExecuteReplicated", ACTIVITY_DISPATCH, COPY_NONE },
-    { PART, "LoadedExecutable::", ACTIVITY_DISPATCH, COPY_NONE },
-    { PREFIX, "PJRT_LoadedExecutable_Execute", ACTIVITY_DISPATCH, COPY_NONE },
-    { PREFIX, "CommonPjRtClient::", ACTIVITY_DISPATCH, COPY_NONE },
-    { EXACT, "ParseArguments", ACTIVITY_DISPATCH, COPY_NONE },
-    { EXACT, "Handle inputs", ACTIVITY_DISPATCH, COPY_NONE },
-    { PREFIX, "AllocateOutputBuffers", ACTIVITY_DISPATCH, COPY_NONE },
-    { PREFIX, "Build buffer allocations", ACTIVITY_DISPATCH, COPY_NONE },
-    { PREFIX, "tf.function-graph_building", ACTIVITY_TRACING, COPY_NONE },
-    { PREFIX, "trace_to_jaxpr", ACTIVITY_TRACING, COPY_NONE },
-    { PREFIX, "lower_sharding_computation", ACTIVITY_TRACING, COPY_NONE },
-    { PREFIX, "lower_jaxpr", ACTIVITY_TRACING, COPY_NONE },
-    { PREFIX, "cached_lowering", ACTIVITY_TRACING, COPY_NONE },
-    { PART, "grappler", ACTIVITY_TRACING, COPY_NONE },
-    { PART, "Grappler", ACTIVITY_TRACING, COPY_NONE },
-    { PREFIX, "OptimizeGraph", ACTIVITY_TRACING, COPY_NONE },
-    { PREFIX, "GraphOptimizationPass", ACTIVITY_TRACING, COPY_NONE },
-    { PREFIX, "backend_compile", ACTIVITY_COMPILE, COPY_NONE },
-    { PART, "::Compile", ACTIVITY_COMPILE, COPY_NONE },
-    { PREFIX, "XLA::TPU", ACTIVITY_COMPILE, COPY_NONE },
-    { PREFIX, "XlaCompile", ACTIVITY_COMPILE, COPY_NONE },
-    { PREFIX, "Compile", ACTIVITY_COMPILE, COPY_NONE },
-    { PREFIX, "LLVM", ACTIVITY_COMPILE, COPY_NONE },
-    { PREFIX, "LSRA", ACTIVITY_COMPILE, COPY_NONE },
-    { PREFIX, "Codegen", ACTIVITY_COMPILE, COPY_NONE },
-    { PREFIX, "ThunkEmitter::", ACTIVITY_COMPILE, COPY_NONE },
-    { PREFIX, "CpuCompiler::", ACTIVITY_COMPILE, COPY_NONE },
-    { PREFIX, "HLO passes", ACTIVITY_COMPILE, COPY_NONE },
-    { PREFIX, "RunHloPasses", ACTIVITY_COMPILE, COPY_NONE },
-    { PREFIX, "RunBackend", ACTIVITY_COMPILE, COPY_NONE },
-    { PREFIX, "LoadProgram", ACTIVITY_COMPILE, COPY_NONE },
-    { PREFIX, "np.asarray(jax.Array)", ACTIVITY_SYNC, COPY_NONE },
-    { PART, "BlockUntilReady", ACTIVITY_SYNC, COPY_NONE },
-    { PART, "block_until_ready", ACTIVITY_SYNC, COPY_NONE },
-    { PART, "BlockHostUntil", ACTIVITY_SYNC, COPY_NONE },
-    { SUFFIX, "Synchronize", ACTIVITY_SYNC, COPY_NONE },
-    { PART, "::Await", ACTIVITY_SYNC, COPY_NONE },
-    { PREFIX, "PjrtAsyncWait", ACTIVITY_SYNC, COPY_NONE },
-    { PREFIX, "DevicePut", ACTIVITY_TRANSFER, COPY_H2D },
-    { PREFIX, "batched_device_put", ACTIVITY_TRANSFER, COPY_H2D },
-    { PREFIX, "BatchedDevicePut", ACTIVITY_TRANSFER, COPY_H2D },
-    { PREFIX, "shard_args", ACTIVITY_TRANSFER, COPY_H2D },
-    { PREFIX, "batched_copy_array_to_devices", ACTIVITY_TRANSFER, COPY_H2D },
-    { PREFIX, "BatchedCopyToDevice", ACTIVITY_TRANSFER, COPY_H2D },
-    { PART, "BufferFromHost", ACTIVITY_TRANSFER, COPY_H2D },
-    { PART, "TransferH2D", ACTIVITY_TRANSFER, COPY_H2D },
-    { PART, "TransferToDevice", ACTIVITY_TRANSFER, COPY_H2D },
-    { PART, "CopyToDevice", ACTIVITY_TRANSFER, COPY_H2D },
-    { PREFIX, "H2D Dispatch", ACTIVITY_TRANSFER, COPY_H2D },
-    { PREFIX, "Linearize", ACTIVITY_TRANSFER, COPY_H2D },
-    { PREFIX, "XlaLinearize", ACTIVITY_TRANSFER, COPY_H2D },
-    { PART, "TransferD2H", ACTIVITY_TRANSFER, COPY_D2H },
-    { PART, "TransferFromDevice", ACTIVITY_TRANSFER, COPY_D2H },
-    { PREFIX, "D2H Dispatch", ACTIVITY_TRANSFER, COPY_D2H },
-    { PREFIX, "Delinearize", ACTIVITY_TRANSFER, COPY_D2H },
-    { PREFIX, "XlaDelinearize", ACTIVITY_TRANSFER, COPY_D2H },
-    { PART, "copy_to_host_async", ACTIVITY_TRANSFER, COPY_D2H },
-    { PART, "ToLiteral", ACTIVITY_TRANSFER, COPY_D2H },
-    { PREFIX, "CopyToHost", ACTIVITY_TRANSFER, COPY_D2H },
-    { PREFIX, "HostCallback", ACTIVITY_CALLBACK, COPY_NONE },
-    { PART, "python_callback", ACTIVITY_CALLBACK, COPY_NONE },
-    { PART, "PythonCpuCallback", ACTIVITY_CALLBACK, COPY_NONE },
-    { PART, "python_cpu_callback", ACTIVITY_CALLBACK, COPY_NONE },
-    { PART, "python_gpu_callback", ACTIVITY_CALLBACK, COPY_NONE },
-    { PREFIX, "cuLaunch", ACTIVITY_LAUNCH, COPY_NONE },
-    { PREFIX, "hipLaunch", ACTIVITY_LAUNCH, COPY_NONE },
-    { PREFIX, "hipModuleLaunch", ACTIVITY_LAUNCH, COPY_NONE },
-    { PREFIX, "hipExtModuleLaunch", ACTIVITY_LAUNCH, COPY_NONE },
-    { PREFIX, "cudaLaunch", ACTIVITY_LAUNCH, COPY_NONE },
-    { PREFIX, "cuGraphLaunch", ACTIVITY_LAUNCH, COPY_NONE },
-    { PREFIX, "hipGraphLaunch", ACTIVITY_LAUNCH, COPY_NONE },
-    { PREFIX, "cuMemcpy", ACTIVITY_LAUNCH, COPY_NONE },
-    { PREFIX, "hipMemcpy", ACTIVITY_LAUNCH, COPY_NONE },
-    { PREFIX, "cuMemset", ACTIVITY_LAUNCH, COPY_NONE },
-    { PREFIX, "hipMemset", ACTIVITY_LAUNCH, COPY_NONE },
-    { PREFIX, "cuMemAlloc", ACTIVITY_ALLOC, COPY_NONE },
-    { PREFIX, "cuMemFree", ACTIVITY_ALLOC, COPY_NONE },
-    { PREFIX, "hipMalloc", ACTIVITY_ALLOC, COPY_NONE },
-    { PREFIX, "hipFree", ACTIVITY_ALLOC, COPY_NONE },
-    { PREFIX, "DeviceMemAllocator::", ACTIVITY_ALLOC, COPY_NONE },
-    { EXACT, "CUPTI overhead", ACTIVITY_OVERHEAD, COPY_NONE },
-    { EXACT, "TraceContext", ACTIVITY_STEP, COPY_NONE },
-    { PART, "CollectGarbage", ACTIVITY_GC, COPY_NONE },
-    { EXACT, "gc", ACTIVITY_GC, COPY_NONE },
+    { "IteratorGetNextOp::DoCompute|IteratorGetNextAsOptionalOp::DoCompute|"
+      "EagerLocalExecute: IteratorGetNext*",
+      ACTIVITY_INPUT_WAIT, COPY_NONE },
+    { "Iterator::Prefetch::Generator", ACTIVITY_INPUT_BUFFER, COPY_NONE },
+    { "Iterator::*", ACTIVITY_INPUT_STAGE, COPY_NONE },
+    { "InstantiatedCapturedFunction::*|MakeIterator::*|EagerLocalExecute: MakeIterator*",
+      ACTIVITY_INPUT_WORK, COPY_NONE },
+    { "EagerLocalExecute: Save*|EagerLocalExecute: MergeV2Checkpoints*|"
+      "EagerLocalExecute: Write*|EagerLocalExecute: FlushSummaryWriter*|"
+      "EagerLocalExecute: Print*|EagerLocalExecute: StringFormat*",
+      ACTIVITY_OUTPUT, COPY_NONE },
+    { "*DatasetOp::*|DecodeImageV2Op*", ACTIVITY_INPUT_WORK, COPY_NONE },
+    { "*Produce|*Consume|ParallelInterleaveInitializeInput", ACTIVITY_INPUT_BUFFER, COPY_NONE },
+    { "MemoryAllocation|MemoryDeallocation", ACTIVITY_ALLOC, COPY_NONE },
+    { "FunctionRun|SessionRun|RunGraph|TfrtModelRun|ServingModelRun", ACTIVITY_RUN, COPY_NONE },
+    { "*(wait for completion)", ACTIVITY_WAIT, COPY_NONE },
+    { "ThunkExecutor::Execute*|TfrtCpuExecutable::*|GpuExecutable::*|*:XLA GPU module|"
+      "tpu::System::Execute*",
+      ACTIVITY_RUN, COPY_NONE },
+    { "*ThreadPool::Await*|Wait for *|Acquire semaphore*", ACTIVITY_WAIT, COPY_NONE },
+    { "BatchingSessionRun*", ACTIVITY_RUN, COPY_NONE },
+    { "end: *|ExecutorState::*|ExecutorDoneCallback*|ThreadpoolListener::*|"
+      "CollectiveExecutor::*|BaseCollectiveExecutor::*|CollectiveOpV*|ParallelFor*|"
+      "CompleteCallbacks*|ScheduleWork*|ThenExecuteCallback*",
+      ACTIVITY_EXECUTOR, COPY_NONE },
+    { "EagerExecute*|EagerKernelExecute*|EagerLocalExecute*|EagerCopyToDevice*", ACTIVITY_DISPATCH,
+      COPY_NONE },
+    { "KernelAndDevice*", ACTIVITY_RUN, COPY_NONE },
+    { "TFE_*|ValidateInputTypeAndPlacement*|convert_to_tensor*|tf.constant|PjitFunction*|"
+      "ExecuteReplicated*|*LoadedExecutable::*|PJRT_LoadedExecutable_Execute*|"
+      "CommonPjRtClient::*|ParseArguments|Handle inputs|AllocateOutputBuffers*|"
+      "Build buffer allocations*",
+      ACTIVITY_DISPATCH, COPY_NONE },
+    { "tf.function-graph_building*|trace_to_jaxpr*|lower_sharding_computation*|"
+      "lower_jaxpr*|cached_lowering*|*grappler*|*Grappler*|OptimizeGraph*|"
+      "GraphOptimizationPass*",
+      ACTIVITY_TRACING, COPY_NONE },
+    { "backend_compile*|*::Compile*|XLA::TPU*|XlaCompile*|Compile*|LLVM*|LSRA*|Codegen*|"
+      "ThunkEmitter::*|CpuCompiler::*|HLO passes*|RunHloPasses*|RunBackend*|LoadProgram*",
+      ACTIVITY_COMPILE, COPY_NONE },
+    { "np.asarray(jax.Array)*|*BlockUntilReady*|*block_until_ready*|*BlockHostUntil*|"
+      "*Synchronize|*::Await*|PjrtAsyncWait*",
+      ACTIVITY_SYNC, COPY_NONE },
+    { "DevicePut*|batched_device_put*|BatchedDevicePut*|shard_args*|"
+      "batched_copy_array_to_devices*|BatchedCopyToDevice*|*BufferFromHost*|*TransferH2D*|"
+      "*TransferToDevice*|*CopyToDevice*|H2D Dispatch*|Linearize*|XlaLinearize*",
+      ACTIVITY_TRANSFER, COPY_H2D },
+    { "*TransferD2H*|*TransferFromDevice*|D2H Dispatch*|Delinearize*|XlaDelinearize*|"
+      "*copy_to_host_async*|*ToLiteral*|CopyToHost*",
+      ACTIVITY_TRANSFER, COPY_D2H },
+    { "HostCallback*|*python_callback*|*PythonCpuCallback*|*python_cpu_callback*|"
+      "*python_gpu_callback*",
+      ACTIVITY_CALLBACK, COPY_NONE },
+    { "cuLaunch*|hipLaunch*|hipModuleLaunch*|hipExtModuleLaunch*|cudaLaunch*|"
+      "cuGraphLaunch*|hipGraphLaunch*|cuMemcpy*|hipMemcpy*|cuMemset*|hipMemset*",
+      ACTIVITY_LAUNCH, COPY_NONE },
+    { "cuMemAlloc*|cuMemFree*|hipMalloc*|hipFree*|DeviceMemAllocator::*", ACTIVITY_ALLOC,
+      COPY_NONE },
+    { "CUPTI overhead", ACTIVITY_OVERHEAD, COPY_NONE },
+    { "TraceContext", ACTIVITY_STEP, COPY_NONE },
+    { "*CollectGarbage*|gc", ACTIVITY_GC, COPY_NONE },
 };
 
 /* Python functions that stand for something in particular: the part behind "$file.py:12 ". Names
  * that others use too count in these modules alone ("<unknown>": methods of built-in objects). */
 struct python_row {
-    const char         *function;
+    const char         *functions; /* str_fits */
     enum activity_kind  kind;
     enum copy_direction copy;
     const char         *modules; /* NULL: any */
 };
 static const struct python_row python_names[] = {
-    { "print", ACTIVITY_OUTPUT, COPY_NONE, NULL },
-    { "savez", ACTIVITY_OUTPUT, COPY_NONE, NULL },
-    { "savez_compressed", ACTIVITY_OUTPUT, COPY_NONE, NULL },
-    { "savefig", ACTIVITY_OUTPUT, COPY_NONE, NULL },
+    { "print|savez|savez_compressed|savefig", ACTIVITY_OUTPUT, COPY_NONE, NULL },
     { "dump", ACTIVITY_OUTPUT, COPY_NONE, "pickle _pickle numpy_pickle" },
-    { "imwrite", ACTIVITY_OUTPUT, COPY_NONE, NULL },
-    { "fsync", ACTIVITY_OUTPUT, COPY_NONE, NULL },
-    { "save_checkpoint", ACTIVITY_OUTPUT, COPY_NONE, NULL },
-    { "add_histogram", ACTIVITY_OUTPUT, COPY_NONE, NULL },
-    { "add_scalar", ACTIVITY_OUTPUT, COPY_NONE, NULL },
-    { "add_image", ACTIVITY_OUTPUT, COPY_NONE, NULL },
+    { "imwrite|fsync|save_checkpoint|add_histogram|add_scalar|add_image", ACTIVITY_OUTPUT,
+      COPY_NONE, NULL },
     { "acquire", ACTIVITY_WAIT, COPY_NONE,
       "<unknown> _thread threading synchronize semaphore_tracker" },
     { "wait", ACTIVITY_WAIT, COPY_NONE,
@@ -186,47 +96,24 @@ static const struct python_row python_names[] = {
     { "join", ACTIVITY_WAIT, COPY_NONE, "threading process pool queue queues multiprocessing" },
     { "poll", ACTIVITY_WAIT, COPY_NONE, "<unknown> select selectors connection" },
     { "select", ACTIVITY_WAIT, COPY_NONE, "select selectors" },
-    { "block_until_ready", ACTIVITY_SYNC, COPY_NONE, NULL },
-    { "try_to_block", ACTIVITY_SYNC, COPY_NONE, NULL },
+    { "block_until_ready|try_to_block", ACTIVITY_SYNC, COPY_NONE, NULL },
     { "_value", ACTIVITY_SYNC, COPY_NONE, "array" },
     { "device_put", ACTIVITY_TRANSFER, COPY_H2D, NULL },
-    { "stop_trace", ACTIVITY_OVERHEAD, COPY_NONE, NULL },
-    { "start_trace", ACTIVITY_OVERHEAD, COPY_NONE, NULL },
-    { "backend_compile", ACTIVITY_COMPILE, COPY_NONE, NULL },
-    { "backend_compile_and_load", ACTIVITY_COMPILE, COPY_NONE, NULL },
-    { "compile_or_get_cached", ACTIVITY_COMPILE, COPY_NONE, NULL },
-    { "trace_to_jaxpr_dynamic", ACTIVITY_TRACING, COPY_NONE, NULL },
-    { "trace_to_jaxpr", ACTIVITY_TRACING, COPY_NONE, NULL },
-    { "lower_jaxpr_to_module", ACTIVITY_TRACING, COPY_NONE, NULL },
-    { "lower_sharding_computation", ACTIVITY_TRACING, COPY_NONE, NULL },
-    { "pure_callback_impl", ACTIVITY_CALLBACK, COPY_NONE, NULL },
-    { "io_callback_impl", ACTIVITY_CALLBACK, COPY_NONE, NULL },
-    { "_wrapped_callback", ACTIVITY_CALLBACK, COPY_NONE, NULL },
-    { "_flat_callback", ACTIVITY_CALLBACK, COPY_NONE, NULL },
+    { "stop_trace|start_trace", ACTIVITY_OVERHEAD, COPY_NONE, NULL },
+    { "backend_compile|backend_compile_and_load|compile_or_get_cached", ACTIVITY_COMPILE, COPY_NONE,
+      NULL },
+    { "trace_to_jaxpr_dynamic|trace_to_jaxpr|lower_jaxpr_to_module|"
+      "lower_sharding_computation",
+      ACTIVITY_TRACING, COPY_NONE, NULL },
+    { "pure_callback_impl|io_callback_impl|_wrapped_callback|_flat_callback", ACTIVITY_CALLBACK,
+      COPY_NONE, NULL },
 };
 
-static bool fits(const struct name_row *row, struct str name)
+static const struct name_row *host_row(struct str name)
 {
-    struct str text = str_from(row->text);
-
-    switch (row->how) {
-    case EXACT:
-        return str_equal(name, text);
-    case PREFIX:
-        return str_starts(name, text);
-    case SUFFIX:
-        return str_ends(name, text);
-    case PART:
-        return str_contains(name, text);
-    }
-    return false;
-}
-
-static const struct name_row *look_up(const struct name_row *rows, size_t count, struct str name)
-{
-    for (size_t i = 0; i < count; i++)
-        if (fits(&rows[i], name))
-            return &rows[i];
+    for (size_t i = 0; i < ARRAY_COUNT(host_names); i++)
+        if (str_fits(name, host_names[i].words))
+            return &host_names[i];
     return NULL;
 }
 
@@ -346,7 +233,7 @@ static const struct python_row *python_row(const struct xname *name)
     for (size_t i = 0; i < ARRAY_COUNT(python_names); i++) {
         const struct python_row *row = &python_names[i];
 
-        if (str_equal(name->function, str_from(row->function)))
+        if (str_fits(name->function, row->functions))
             return !row->modules || is_in_modules(name->file, str_from(row->modules)) ? row : NULL;
     }
     return NULL;
@@ -402,7 +289,7 @@ static struct xname host_name(struct str name, unsigned seen)
     const struct name_row   *row;
     const struct python_row *python;
 
-    row = look_up(host_names, ARRAY_COUNT(host_names), name);
+    row = host_row(name);
     if ((seen & SEEN_HLO_OP) && row && row->kind == ACTIVITY_LAUNCH) {
         result.kind = ACTIVITY_LAUNCH; /* ROCm tells there for which op */
         return result;
