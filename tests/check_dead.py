@@ -27,8 +27,7 @@ def blank(match):
 
 def code_of(path):
     """A C file without comments and texts."""
-    text = re.sub(r"/\*.*?\*/", blank, path.read_text(), flags=re.S)
-    return re.sub(r'"(?:\\.|[^"\\\n])*"', blank, text)
+    return re.sub(r'"(?:\\.|[^"\\\n])*"|/\*.*?\*/', blank, path.read_text(), flags=re.S).replace("##", "__")
 
 
 def check_exports(build, sources):
@@ -72,7 +71,7 @@ def members(body):
         special = re.match(r"VEC\(.*\)\s*(\w+)$", declaration) or re.search(r"\(\*(\w+)\)", declaration)
         if special:
             yield special[1], False
-        elif re.match(r"\w", declaration):
+        elif re.match(r"(?![A-Z_]+\()\w", declaration):  # no list of a macro
             for part in declaration.split(","):
                 words = re.findall(r"\w+", re.sub(r"\[[^\]]*\]|:\s*\w+\s*$", "", part))
                 is_inner = re.match(r"(struct|union)\b", declaration) and "*" not in declaration

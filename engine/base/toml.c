@@ -182,7 +182,7 @@ static bool parse_scalar(struct parser *parser, struct toml_entry *entry)
     entry->text = arena_str(parser->arena, word).data;
     if (!entry->text)
         return no_memory(parser);
-    if (str_equal(word, STR("true")) || str_equal(word, STR("false"))) {
+    if (str_fits(word, "true|false")) {
         entry->kind = TOML_BOOL;
         entry->number = word.data[0] == 't';
     } else if (is_date(word)) {

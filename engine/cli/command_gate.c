@@ -176,12 +176,7 @@ static bool nothing_to_hold(struct err *err)
 
 static bool is_counted(struct str name)
 {
-    static const char *const severities[] = { "info", "warn", "error", "veto", "total" };
-
-    for (size_t i = 0; i < ARRAY_COUNT(severities); i++)
-        if (str_equal(name, str_from(severities[i])))
-            return true;
-    return false;
+    return str_fits(name, "info|warn|error|veto|total");
 }
 
 static bool is_rule(struct str name, const char *budget, const struct rule_list *list,

@@ -97,12 +97,7 @@ static void add_fact_class(struct text *text)
 
 static bool is_own_of_table(struct str type)
 {
-    static const char *const own[] = { "query", "row", "where", "column", "group" };
-
-    for (size_t i = 0; i < ARRAY_COUNT(own); i++)
-        if (str_equal(type, str_from(own[i])))
-            return true;
-    return false;
+    return str_fits(type, "query|row|where|column|group");
 }
 
 /* A type with "tfprof.query", "tfprof.row" and so on made those of one table. */

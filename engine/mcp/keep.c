@@ -135,7 +135,7 @@ static bool keep_scalar(struct keeper *keeper)
         return false;
     if (is_text)
         keep_text(keeper, json_unescape(keeper->how->arena, raw));
-    else if (str_equal(raw, STR("true")) || str_equal(raw, STR("false")))
+    else if (str_fits(raw, "true|false"))
         json_bool(keeper->json, raw.data[0] == 't');
     else if (str_equal(raw, STR("null")))
         json_null(keeper->json);

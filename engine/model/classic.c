@@ -125,20 +125,11 @@ const struct classic_variable *classic_variable_find(const struct classic_checkp
 
 bool classic_is_canonical(struct str device)
 {
-    static const struct str kinds[] = {
-        STR_INIT("/device:gpu:"),
-        STR_INIT("/gpu:"),
-        STR_INIT("/device:cpu:"),
-        STR_INIT("/cpu:"),
-    };
     size_t end = device.len;
 
     while (end > 0 && device.data[end - 1] >= '0' && device.data[end - 1] <= '9')
         end--;
     if (end == device.len)
         return false;
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (str_ends(str_slice(device, 0, end), kinds[i]))
-            return true;
-    return false;
+    return str_fits(str_slice(device, 0, end), "*/device:gpu:|*/gpu:|*/device:cpu:|*/cpu:");
 }

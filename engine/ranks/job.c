@@ -21,8 +21,7 @@ static enum part part_named(struct str name)
 
 static bool is_link_type(struct str type)
 {
-    return str_equal(type, STR("send")) || str_equal(type, STR("recv")) ||
-           str_equal(type, STR("send-recv")) || str_equal(type, STR("collective-permute"));
+    return str_fits(type, "send|recv|send-recv|collective-permute");
 }
 
 /* Row of a group that may be known from other ranks; NO_ID: no memory. */

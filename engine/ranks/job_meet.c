@@ -76,9 +76,7 @@ static bool joins_all(const struct job *job, const struct job_meeting *meeting)
 {
     struct str type = intern_str(&job->names, job->groups.items[meeting->group].type);
 
-    return str_equal(type, STR("all-reduce")) || str_equal(type, STR("all-gather")) ||
-           str_equal(type, STR("reduce-scatter")) || str_equal(type, STR("all-to-all")) ||
-           str_equal(type, STR("barrier"));
+    return str_fits(type, "all-reduce|all-gather|reduce-scatter|all-to-all|barrier");
 }
 
 /* What a rank's clock has to be moved by: median over its collectives of which the end is known. */

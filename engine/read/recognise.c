@@ -27,8 +27,7 @@ static bool is_html(struct str bytes)
 {
     struct str head = str_trim(str_slice(bytes, 0, 512));
 
-    return str_starts(head, STR("<!DOCTYPE")) || str_starts(head, STR("<!doctype")) ||
-           str_starts(head, STR("<html")) || str_starts(head, STR("<HTML"));
+    return str_fits(head, "<!DOCTYPE*|<!doctype*|<html*|<HTML*");
 }
 
 static bool is_zip(struct str bytes)

@@ -67,7 +67,7 @@ static const char *scope_word(const char *scope)
 {
     struct str text = scope ? str_from(scope) : STR("");
 
-    return str_starts(text, STR("behind ")) || str_starts(text, STR("between ")) ? "" : "in ";
+    return str_fits(text, "behind *|between *") ? "" : "in ";
 }
 
 static void write_where(struct layout *layout, const struct finding *finding)

@@ -85,8 +85,7 @@ static bool agree(const struct profile *profile, const struct collective *a,
     if (a->group && b->group && a->group != b->group)
         return false;
     type = profile_str(profile, a->type);
-    if (str_contains(type, STR("all-to-all")) || str_contains(type, STR("send")) ||
-        str_contains(type, STR("recv")))
+    if (str_fits(type, "*all-to-all*|*send*|*recv*"))
         return a->type == b->type;
     return a->type == b->type && (a->bytes_in < 0 || b->bytes_in < 0 || a->bytes_in == b->bytes_in);
 }

@@ -20,8 +20,7 @@ static struct str type_of(const struct finder *finder, uint32_t op)
 
 static bool may_begin(struct str type)
 {
-    return str_ends(type, STR("-start")) || str_equal(type, STR("send")) ||
-           str_equal(type, STR("recv"));
+    return str_fits(type, "*-start|send|recv");
 }
 
 static bool is_end(struct str type)

@@ -160,8 +160,7 @@ static struct str scope_of(struct charges *charges, uint32_t event)
 
 static bool is_library(struct str file)
 {
-    return !file.len || name_is(file, NAMES_LIBRARY_FOLDER) || str_starts(file, STR("torch/")) ||
-           str_starts(file, STR("<"));
+    return !file.len || name_is(file, NAMES_LIBRARY_FOLDER) || str_fits(file, "torch/*|<*");
 }
 
 /* The innermost line of the user's around an event, else the innermost at all; NO_ID: none. */

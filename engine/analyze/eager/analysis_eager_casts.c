@@ -38,8 +38,7 @@ static bool is_cast(const struct profile *profile, const struct eager_call *call
     struct str name = eager_base_name(profile_str(profile, call->type));
 
     return call->phase == PHASE_FORWARD && call->conversion_ns > 0 && call->op != NO_ID &&
-           (str_equal(name, STR("to")) || str_equal(name, STR("to_copy")) ||
-            str_equal(name, STR("type_as")));
+           str_fits(name, "to|to_copy|type_as");
 }
 
 /* A product that converts its weight itself, as under autocast, does so each time. */

@@ -277,7 +277,7 @@ static bool is_spread(const struct matcher *matcher, uint32_t at)
     struct str               name = eager_base_name(profile_str(profile, calls[at].type)), before;
     double                   small, large;
 
-    if (str_equal(name, STR("repeat")) || str_equal(name, STR("tile"))) {
+    if (str_fits(name, "repeat|tile")) {
         small = eager_elements(profile, calls[at].op);
         large = at + 1 < matcher->calls->list.count ? eager_elements(profile, calls[at + 1].op) : 0;
     } else {

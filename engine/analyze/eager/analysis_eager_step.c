@@ -198,7 +198,7 @@ static enum trait trait_of(struct summer *summer, uint32_t type)
     for (size_t i = 0; i < ARRAY_COUNT(traits); i++)
         if (str_fits(name, traits[i].names))
             trait = traits[i].trait;
-    if (str_starts(raw, STR("aten::_foreach_")) || str_starts(raw, STR("aten::_fused_")))
+    if (str_fits(raw, "aten::_foreach_*|aten::_fused_*"))
         trait = TRAIT_FUSED;
     summer->trait_of[type] = (uint8_t)(trait + 1);
     return trait;
@@ -432,8 +432,7 @@ static void count_clip(struct summer *summer, uint32_t first, uint32_t end)
         struct str name = profile_str(summer->study->profile, calls[i].type);
 
         norms += trait_of(summer, calls[i].type) == TRAIT_NORM;
-        scales += str_starts(name, STR("aten::mul")) || str_starts(name, STR("aten::div")) ||
-                  str_starts(name, STR("aten::clamp_")) || str_starts(name, STR("aten::_foreach"));
+        scales += str_fits(name, "aten::mul*|aten::div*|aten::clamp_*|aten::_foreach*");
         work_ns += calls[i].work_ns;
     }
     /* Norms that scale nothing are only looked at. */

@@ -100,7 +100,7 @@ static uint8_t part_of(struct finder *finder, uint32_t type)
     for (size_t i = 0; i < ARRAY_COUNT(words); i++)
         if (str_contains(str_from(words[i].names), text_str(&word)))
             finder->is[type] |= words[i].is;
-    if (str_equal(name, STR("to")) || str_equal(name, STR("type_as")))
+    if (str_fits(name, "to|type_as"))
         finder->is[type] |= IS_CAST;
     arena_free(&scratch);
     return finder->is[type];

@@ -54,8 +54,7 @@ static bool is_creation(struct str name)
 /* What an op means from the op around it. */
 static enum mark mark_inside(struct str name, struct str outer)
 {
-    if (str_equal(name, STR("aten::fill_")) &&
-        (str_starts(outer, STR("aten::empty")) || str_equal(outer, STR("aten::resize_"))))
+    if (str_equal(name, STR("aten::fill_")) && str_fits(outer, "aten::empty*|aten::resize_"))
         return MARK_FILL;
     if (name_is(name, NAMES_ATEN_INDEX_PUT) && name_is(outer, NAMES_ATEN_SCATTER))
         return MARK_SORT;

@@ -136,7 +136,7 @@ static void add_part(struct walker *walker, uint32_t event)
     call = &walker->calls->list.items[walker->calls->list.count - 1];
     if (str_equal(name, STR("aten::matmul")))
         call->products_ns += (double)event_duration_ns(walker->profile, event);
-    else if (str_equal(name, STR("aten::dropout")) || str_equal(name, STR("aten::native_dropout")))
+    else if (str_fits(name, "aten::dropout|aten::native_dropout"))
         call->drops = true;
 }
 
@@ -205,9 +205,7 @@ static bool visit(struct walker *walker, uint32_t event)
         struct str name = profile_str(profile, activity->name);
 
         /* What DDP does with buckets is no call of the program. */
-        inside->is_in_op = str_starts(name, STR("aten::")) ||
-                           str_starts(name, STR("torch::distributed::")) ||
-                           str_starts(name, STR("torch.distributed."));
+        inside->is_in_op = str_fits(name, "aten::*|torch::distributed::*|torch.distributed.*");
         if (inside->is_in_op && str_starts(name, STR("aten::")) &&
             !add_call(walker, event, (uint32_t)window, inside->phase))
             return false;
@@ -468,7 +466,7 @@ double eager_product_flops(const struct profile *profile, uint32_t row)
     left = &profile->tensors.items[op->first_input];
     if (str_ends(name, STR("_cell")))
         return cell_flops(op, left);
-    if ((str_equal(name, STR("addmm")) || str_equal(name, STR("baddbmm"))) && op->input_count > 2)
+    if (str_fits(name, "addmm|baddbmm") && op->input_count > 2)
         left++;
     right = left + 1;
     if (left->rank < 2 || right->rank < 1)

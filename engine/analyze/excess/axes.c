@@ -178,23 +178,20 @@ static struct axis_map by_list(const struct axes *axes, uint32_t op, const struc
 
 struct axis_map axes_into(const struct axes *axes, uint32_t op, uint32_t place)
 {
-    static const char *const kept[] = { "parameter",     "copy",    "slice",
-                                        "dynamic-slice", "convert", "dynamic-update-slice",
-                                        "concatenate",   "fusion",  "call" };
-    static const char *const listed[] = { "broadcast", "transpose", "reduce" };
-    uint32_t                 operand = op_graph_operand(axes->waste->graph, op, place);
-    const struct tensor     *from = operand == NO_ID ? NULL : axes_shape(axes, operand);
-    const struct tensor     *to = axes_shape(axes, op);
+    static const char kept[] =
+        "parameter|copy|slice|dynamic-slice|convert|dynamic-update-slice|concatenate|"
+        "fusion|call";
+    uint32_t             operand = op_graph_operand(axes->waste->graph, op, place);
+    const struct tensor *from = operand == NO_ID ? NULL : axes_shape(axes, operand);
+    const struct tensor *to = axes_shape(axes, op);
 
     if (!from || !to)
         return NOWHERE;
-    for (size_t i = 0; i < ARRAY_COUNT(listed); i++)
-        if (waste_is(axes->waste, op, listed[i]))
-            return place ? NOWHERE : by_list(axes, op, from);
-    for (size_t i = 0; i < ARRAY_COUNT(kept); i++)
-        if (waste_is(axes->waste, op, kept[i]))
-            return same_axes(from, to);
-    if (waste_is(axes->waste, op, "bitcast") || waste_is(axes->waste, op, "reshape"))
+    if (waste_is(axes->waste, op, "broadcast|transpose|reduce"))
+        return place ? NOWHERE : by_list(axes, op, from);
+    if (waste_is(axes->waste, op, kept))
+        return same_axes(from, to);
+    if (waste_is(axes->waste, op, "bitcast|reshape"))
         return through_reshape(from, to);
     if (waste_is(axes->waste, op, "dot"))
         return through_dot(axes, op, place, from);
@@ -228,9 +225,7 @@ static int counted_axis(const struct axes *axes, uint32_t op)
             break;
         }
         if (operand == NO_ID ||
-            !(waste_is(axes->waste, op, "broadcast") || waste_is(axes->waste, op, "bitcast") ||
-              waste_is(axes->waste, op, "convert") || waste_is(axes->waste, op, "copy") ||
-              waste_is(axes->waste, op, "reshape") || waste_is(axes->waste, op, "parameter")))
+            !waste_is(axes->waste, op, "broadcast|bitcast|convert|copy|reshape|parameter"))
             return AXIS_NONE;
         maps[steps] = axes_into(axes, op, 0);
         op = operand;
@@ -332,29 +327,25 @@ static bool is_same(const struct one_hot *a, const struct one_hot *b)
 /* Zeros stay zeros: times anything, and in sums of arrays that are zero in the same places. */
 static struct one_hot one_hot_of(const struct axes *axes, uint32_t op)
 {
-    static const char *const handed[] = { "convert",   "bitcast",   "reshape",  "copy",
-                                          "transpose", "parameter", "multiply", "and",
-                                          "broadcast", "dot",       "negate" };
-    static const char *const sums[] = { "add", "subtract" };
-    uint32_t                 root = axes->waste->compiled->root[op];
+    static const char handed[] = "convert|bitcast|reshape|copy|transpose|parameter|multiply|and|"
+                                 "broadcast|dot|negate";
+    uint32_t          root = axes->waste->compiled->root[op];
 
     if (root != NO_ID)
         return axes_shape(axes, op) ? axes->one_hot[root] : NOT_ONE_HOT;
     if (waste_is(axes->waste, op, "compare"))
         return of_comparison(axes, op);
-    for (size_t i = 0; i < ARRAY_COUNT(sums); i++)
-        if (waste_is(axes->waste, op, sums[i])) {
-            struct one_hot left = moved(axes, op, 0), right = moved(axes, op, 1);
+    if (waste_is(axes->waste, op, "add|subtract")) {
+        struct one_hot left = moved(axes, op, 0), right = moved(axes, op, 1);
 
-            return is_same(&left, &right) ? left : NOT_ONE_HOT;
-        }
-    for (size_t i = 0; i < ARRAY_COUNT(handed); i++)
-        for (uint32_t place = 0; waste_is(axes->waste, op, handed[i]) && place < 2; place++) {
-            struct one_hot hot = moved(axes, op, place);
+        return is_same(&left, &right) ? left : NOT_ONE_HOT;
+    }
+    for (uint32_t place = 0; waste_is(axes->waste, op, handed) && place < 2; place++) {
+        struct one_hot hot = moved(axes, op, place);
 
-            if (hot.axis != AXIS_NONE)
-                return hot;
-        }
+        if (hot.axis != AXIS_NONE)
+            return hot;
+    }
     return NOT_ONE_HOT;
 }
 

@@ -5,15 +5,14 @@
 #include "model/op_graph.h"
 
 /* Functions of JAX that draw numbers; their instructions are plain arithmetic by themselves. */
-bool compiled_is_type(const struct compiled *compiled, uint32_t op, const char *type)
+bool compiled_is_type(const struct compiled *compiled, uint32_t op, const char *types)
 {
-    return str_equal(profile_str(compiled->profile, compiled->profile->ops.items[op].type),
-                     str_from(type));
+    return str_fits(profile_str(compiled->profile, compiled->profile->ops.items[op].type), types);
 }
 
 bool compiled_holds(const struct compiled *compiled, uint32_t op)
 {
-    return compiled_is_type(compiled, op, "fusion") || compiled_is_type(compiled, op, "call");
+    return compiled_is_type(compiled, op, "fusion|call");
 }
 
 static bool is_plain(enum op_class op_class)
@@ -65,24 +64,16 @@ static double weight_of(const struct profile *profile, const struct op *op)
 
 bool compiled_works(const struct compiled *compiled, uint32_t op)
 {
-    static const char *const idle[] = { "parameter", "constant",  "tuple", "get-tuple-element",
-                                        "bitcast",   "broadcast", "iota",  "reshape" };
+    static const char idle[] =
+        "parameter|constant|tuple|get-tuple-element|bitcast|broadcast|iota|reshape";
 
-    for (size_t i = 0; i < ARRAY_COUNT(idle); i++)
-        if (compiled_is_type(compiled, op, idle[i]))
-            return false;
-    return true;
+    return !compiled_is_type(compiled, op, idle);
 }
 
 /* Has the elements of its operand, in whatever order. */
 static bool hands_on(const struct compiled *compiled, uint32_t op)
 {
-    static const char *const types[] = { "bitcast", "copy", "transpose", "reshape", "convert" };
-
-    for (size_t i = 0; i < ARRAY_COUNT(types); i++)
-        if (compiled_is_type(compiled, op, types[i]))
-            return true;
-    return compiled_is_type(compiled, op, "parameter");
+    return compiled_is_type(compiled, op, "bitcast|copy|transpose|reshape|convert|parameter");
 }
 
 uint32_t compiled_maker(const struct compiled *compiled, uint32_t op)
@@ -191,12 +182,7 @@ static bool sum_contents(struct compiled *compiled)
 
 static bool is_through(const struct compiled *compiled, uint32_t op)
 {
-    static const char *const types[] = { "get-tuple-element", "tuple", "bitcast", "copy" };
-
-    for (size_t i = 0; i < ARRAY_COUNT(types); i++)
-        if (compiled_is_type(compiled, op, types[i]))
-            return true;
-    return false;
+    return compiled_is_type(compiled, op, "get-tuple-element|tuple|bitcast|copy");
 }
 
 /* What only hands on results is a part of what makes, or takes, them. */

@@ -24,7 +24,7 @@ struct compiled {
 
 /* false: out of memory. */
 bool compiled_open(struct compiled *compiled, const struct profile *profile, struct arena *scratch);
-bool compiled_is_type(const struct compiled *compiled, uint32_t op, const char *type);
+bool compiled_is_type(const struct compiled *compiled, uint32_t op, const char *types); /* str_fits */
 /* Hands its operands to the parameters of its contents. */
 bool compiled_holds(const struct compiled *compiled, uint32_t op);
 /* The instruction that makes a result which others only hand on: through fusions and what is passed

@@ -75,22 +75,18 @@ static bool is_flag(const struct profile *profile, uint32_t op)
 /* What is handed on as it came: a parameter of the program or of a loop, or a constant. */
 static bool is_there_before(const struct branches *branches, uint32_t op)
 {
-    static const char *const through[] = { "get-tuple-element", "bitcast", "copy",
-                                           "broadcast",         "reshape", "convert" };
+    static const char through[] =
+        "parameter|get-tuple-element|bitcast|copy|broadcast|reshape|convert";
     enum { FARTHEST = 32 };
 
     for (int steps = 0; steps < FARTHEST; steps++) {
         struct op_ids producers = op_graph_producers(branches->graph, op);
-        bool          goes_on = false;
 
         if (compiled_is_type(&branches->ledger->compiled, op, "constant"))
             return true;
         if (compiled_is_type(&branches->ledger->compiled, op, "parameter") && !producers.count)
             return true;
-        goes_on = compiled_is_type(&branches->ledger->compiled, op, "parameter");
-        for (size_t i = 0; i < ARRAY_COUNT(through); i++)
-            goes_on |= compiled_is_type(&branches->ledger->compiled, op, through[i]);
-        if (!goes_on || producers.count != 1)
+        if (!compiled_is_type(&branches->ledger->compiled, op, through) || producers.count != 1)
             return false;
         op = producers.ids[0];
     }

@@ -14,23 +14,13 @@ struct cuts {
     double       *filled; /* by op: the part of it that is not padding */
 };
 
-static bool is_among(const struct cuts *cuts, uint32_t op, const char *const *types, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (compiled_is_type(cuts->waste->compiled, op, types[i]))
-            return true;
-    return false;
-}
-
 /* Each element of the result comes from one of the operand, or from one row of it. */
 static bool goes_by_rows(const struct cuts *cuts, uint32_t op)
 {
-    static const char *const types[] = { "bitcast",          "copy",      "transpose",
-                                         "reshape",          "parameter", "call",
-                                         "fusion",           "broadcast", "reduce",
-                                         "get-tuple-element" };
+    static const char types[] = "bitcast|copy|transpose|reshape|parameter|call|fusion|broadcast|"
+                                "reduce|get-tuple-element";
 
-    return linear_is_elementwise(cuts->waste, op) || is_among(cuts, op, types, ARRAY_COUNT(types));
+    return linear_is_elementwise(cuts->waste, op) || waste_is(cuts->waste, op, types);
 }
 
 /* Padding that goes into a transform, through what hands it on. */
@@ -111,10 +101,9 @@ static bool find_long(struct ledger *ledger, const struct detector *self)
 /* An element that nothing takes need not be computed; sorting, say, needs all. */
 static bool works_by_element(const struct cuts *cuts, uint32_t op)
 {
-    static const char *const products[] = { "dot", "convolution" };
 
     return compiled_works(cuts->waste->compiled, op) &&
-           (goes_by_rows(cuts, op) || is_among(cuts, op, products, ARRAY_COUNT(products)));
+           (goes_by_rows(cuts, op) || waste_is(cuts->waste, op, "dot|convolution"));
 }
 
 /* taken: the part of an instruction's work that something takes. */

@@ -87,22 +87,18 @@ static void take_product(struct basis *basis, uint32_t from, uint32_t op)
 /* One step of the derivatives. false: it is not linear in them. */
 static bool take(struct basis *basis, uint32_t from, uint32_t op)
 {
-    static const char *const with[] = { "multiply", "divide", "select", "broadcast" };
-    enum linear_role         role = linear_role(basis->waste, from, op);
-    bool                     is_linear = role != LINEAR_NOT;
+    enum linear_role role = linear_role(basis->waste, from, op);
 
-    for (size_t i = 0; i < ARRAY_COUNT(with); i++)
-        is_linear |= waste_is(basis->waste, op, with[i]);
     if (role == LINEAR_PRODUCT)
         take_product(basis, from, op);
     else
         reach(basis, op);
-    return is_linear;
+    return role != LINEAR_NOT || waste_is(basis->waste, op, "multiply|divide|select|broadcast");
 }
 
 static bool is_times_itself(const struct basis *basis, uint32_t op)
 {
-    return (waste_is(basis->waste, op, "multiply") || waste_is(basis->waste, op, "divide")) &&
+    return waste_is(basis->waste, op, "multiply|divide") &&
            reached_operands(basis, op) == op_graph_producers(basis->waste->graph, op).count;
 }
 

@@ -12,7 +12,7 @@ static bool is_plain_product(const struct ledger *ledger, const struct work_unit
         unit->is_trained)
         return false;
     type = unit_type(ledger, unit);
-    return str_ends(type, STR("::mm")) || str_ends(type, STR("::matmul"));
+    return str_fits(type, "*::mm|*::matmul");
 }
 
 static bool is_weight(const struct tensor *tensor, int64_t rows, int64_t columns)

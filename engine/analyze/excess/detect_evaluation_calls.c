@@ -66,7 +66,7 @@ static bool is_gradient(const struct profile *profile, const struct op *op)
 {
     struct str name = profile_str(profile, op->name);
 
-    return str_starts(name, STR("gradient")) || str_contains(name, STR("/gradient_tape/")) ||
+    return str_fits(name, "gradient*|*/gradient_tape/*") ||
            str_contains(profile_str(profile, op->type), STR("Backprop")) ||
            str_contains(profile_str(profile, op->origin), STR("transpose(jvp("));
 }

@@ -14,9 +14,8 @@ struct finder {
 
 static bool is_gradient(struct str name, struct str type)
 {
-    return str_starts(name, STR("gradient_tape/")) || str_starts(name, STR("gradients/")) ||
-           str_contains(name, STR("/gradient_tape/")) || str_contains(name, STR("_grad/")) ||
-           str_contains(type, STR("Backprop")) || str_contains(type, STR("Grad"));
+    return str_fits(name, "gradient_tape/*|gradients/*|*/gradient_tape/*|*_grad/*") ||
+           str_fits(type, "*Backprop*|*Grad*");
 }
 
 static bool learn(struct finder *finder, uint32_t row)

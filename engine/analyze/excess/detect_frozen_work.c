@@ -18,8 +18,7 @@ static bool is_given(const struct finder *finder, uint32_t op)
 
 static bool is_product(const struct finder *finder, uint32_t op)
 {
-    return compiled_is_type(finder->waste->compiled, op, "dot") ||
-           compiled_is_type(finder->waste->compiled, op, "convolution");
+    return compiled_is_type(finder->waste->compiled, op, "dot|convolution");
 }
 
 static bool is_frozen(const struct finder *finder, uint32_t op)

@@ -169,8 +169,8 @@ static bool trains(const struct ledger *ledger)
     const struct profile *profile = ledger->study->profile;
 
     for (size_t op = 0; op < profile->ops.count; op++)
-        if (str_starts(profile_str(profile, profile->ops.items[op].name), STR("gradient_tape/")) ||
-            str_contains(profile_str(profile, profile->ops.items[op].name), STR("/gradient_tape/")))
+        if (str_fits(profile_str(profile, profile->ops.items[op].name),
+                     "gradient_tape/*|*/gradient_tape/*"))
             return true;
     return false;
 }

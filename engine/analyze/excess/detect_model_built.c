@@ -20,12 +20,7 @@ static struct str type_of(const struct finder *finder, const struct work_unit *u
 /* Random numbers in place, as initialisers draw them, or storage that a file was read into. */
 static bool makes_weight(struct str type)
 {
-    static const char *const makers[] = { "aten::normal_", "aten::uniform_", "aten::set_" };
-
-    for (size_t i = 0; i < ARRAY_COUNT(makers); i++)
-        if (str_equal(type, str_from(makers[i])))
-            return true;
-    return false;
+    return str_fits(type, "aten::normal_|aten::uniform_|aten::set_");
 }
 
 static struct str key_of(const struct tensor *tensor)

@@ -193,8 +193,7 @@ static bool find(struct ledger *ledger, const struct detector *self)
     for (uint32_t op = 0; waste.graph && op < waste.graph->vertex_count; op++) {
         struct chain chain = { .waste = &waste, .first = op };
 
-        if ((compiled_is_type(&ledger->compiled, op, "dot") ||
-             compiled_is_type(&ledger->compiled, op, "convolution")) &&
+        if (compiled_is_type(&ledger->compiled, op, "dot|convolution") &&
             waste_calls(&waste, op) > 0 && read_product(&waste, op, &chain.product) &&
             follow(&chain) && weigh(&chain))
             mark(&chain);

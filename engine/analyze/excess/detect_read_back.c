@@ -45,10 +45,9 @@ static enum call_kind kind_of(struct str op)
     if (str_equal(op, STR("ReadVariableOp")))
         return CALL_READ;
     /* What is read is handed on as a value; handles are found again. */
-    if (str_equal(op, STR("Identity")) || str_equal(op, STR("VarHandleOp")) ||
-        str_equal(op, STR("VarIsInitializedOp")))
+    if (str_fits(op, "Identity|VarHandleOp|VarIsInitializedOp"))
         return CALL_HANDLE;
-    if (str_starts(op, STR("Assign")) || str_contains(op, STR("Summary")))
+    if (str_fits(op, "Assign*|*Summary*"))
         return CALL_WRITE;
     return CALL_OTHER;
 }

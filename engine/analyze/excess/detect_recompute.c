@@ -20,7 +20,7 @@ static bool goes_forward(const struct ledger *ledger, const struct work_unit *un
     case OP_ACTIVATION:
         return true;
     case OP_PRODUCT:
-        return str_ends(type, STR("linear")) || str_ends(type, STR("addmm"));
+        return str_fits(type, "*linear|*addmm");
     default:
         return str_ends(type, STR("::dropout"));
     }

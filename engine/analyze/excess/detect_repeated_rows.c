@@ -148,11 +148,10 @@ static struct rows of_product(const struct finder *finder, uint32_t op)
 
 static struct rows find_rows(const struct finder *finder, uint32_t op)
 {
-    static const char *const whole[] = { "bitcast", "copy",   "reshape",     "parameter",
-                                         "call",    "fusion", "custom-call", "triangular-solve",
-                                         "cholesky" };
-    struct op_ids            producers = op_graph_producers(finder->waste->graph, op);
-    bool                     is_kept = false;
+    static const char whole[] = "bitcast|copy|reshape|parameter|call|fusion|custom-call|"
+                                "triangular-solve|cholesky";
+    struct op_ids     producers = op_graph_producers(finder->waste->graph, op);
+    bool is_kept = linear_is_elementwise(finder->waste, op) || waste_is(finder->waste, op, whole);
 
     if (waste_is(finder->waste, op, "broadcast"))
         return of_broadcast(finder, op);
@@ -167,11 +166,8 @@ static struct rows find_rows(const struct finder *finder, uint32_t op)
     if (waste_is(finder->waste, op, "transpose") && producers.count == 1) {
         const struct tensor *from = shape_of(finder, producers.ids[0]), *to = shape_of(finder, op);
 
-        is_kept = from && to && from->rank > 0 && to->rank > 0 && from->dims[0] == to->dims[0];
+        is_kept |= from && to && from->rank > 0 && to->rank > 0 && from->dims[0] == to->dims[0];
     }
-    for (size_t i = 0; i < ARRAY_COUNT(whole); i++)
-        is_kept |= waste_is(finder->waste, op, whole[i]);
-    is_kept |= linear_is_elementwise(finder->waste, op);
     return is_kept ? in_common(finder, op, true) : (struct rows) { 0 };
 }
 

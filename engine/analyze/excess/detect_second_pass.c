@@ -56,7 +56,7 @@ static struct call *call_named(struct finder *finder, struct str name, uint32_t 
 
 static bool is_comparison(struct str type)
 {
-    return str_equal(type, STR("Equal")) || str_starts(type, STR("InTopK"));
+    return str_fits(type, "Equal|InTopK*");
 }
 
 static bool learn(struct finder *finder, size_t row)

@@ -17,8 +17,7 @@ struct path_beside {
 static bool is_linear(const struct ledger *ledger, const struct work_unit *unit)
 {
     return unit->kind == UNIT_OP && unit->phase == UNIT_FORWARD && !unit->is_trained &&
-           (str_equal(unit_type(ledger, unit), STR("aten::linear")) ||
-            str_equal(unit_type(ledger, unit), STR("aten::matmul")));
+           str_fits(unit_type(ledger, unit), "aten::linear|aten::matmul");
 }
 
 static int64_t last_dim(const struct tensor *tensor)
@@ -69,9 +68,8 @@ static uint32_t next_sum(const struct ledger *ledger, uint32_t from, uint32_t en
         seen++;
         if (unit->op_class == OP_PRODUCT)
             return NO_ID;
-        if ((str_equal(unit_type(ledger, unit), STR("aten::add")) ||
-             str_equal(unit_type(ledger, unit), STR("aten::add_"))) &&
-            last_dim(left) == width && same_dims(left, unit_input(ledger, unit, 1)))
+        if (str_fits(unit_type(ledger, unit), "aten::add|aten::add_") && last_dim(left) == width &&
+            same_dims(left, unit_input(ledger, unit, 1)))
             return u;
     }
     return NO_ID;

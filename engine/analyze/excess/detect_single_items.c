@@ -151,8 +151,7 @@ static bool makes_words(const struct finder *finder, const struct rounds *rounds
         const struct work_unit *unit = op_at(finder, rounds, row);
         struct str              type = unit_type(finder->ledger, unit);
 
-        if (unit->op_class == OP_SORT || str_contains(type, STR("argm")) ||
-            str_contains(type, STR("multinomial")))
+        if (unit->op_class == OP_SORT || str_fits(type, "*argm*|*multinomial*"))
             return true;
     }
     for (uint32_t r = 0; r < block->count; r++) {

@@ -41,7 +41,7 @@ struct finder {
 
 static bool takes_lists(struct str name)
 {
-    return str_starts(name, STR("aten::_fused_")) || str_starts(name, STR("aten::_foreach_"));
+    return str_fits(name, "aten::_fused_*|aten::_foreach_*");
 }
 
 static uint32_t shape_of(struct finder *finder, const struct tensor *tensor)

@@ -30,16 +30,12 @@ static int64_t copies_of(const struct profile *profile, const struct op *op)
 /* Devices that exchange something, or ask which one they are, do different things. */
 static bool tells_devices_apart(const struct ledger *ledger, const struct op *op)
 {
-    static const char *const types[] = {
-        "all-reduce",     "all-gather",        "all-to-all", "collective-permute",  "partition-id",
-        "reduce-scatter", "ragged-all-to-all", "replica-id", "collective-broadcast"
-    };
+    static const char types[] =
+        "all-reduce*|all-gather*|all-to-all*|collective-permute*|partition-id*|"
+        "reduce-scatter*|ragged-all-to-all*|replica-id*|collective-broadcast*";
     struct str type = profile_str(ledger->study->profile, op->type);
 
-    for (size_t i = 0; i < ARRAY_COUNT(types); i++)
-        if (str_starts(type, str_from(types[i])))
-            return true;
-    return false;
+    return str_fits(type, types);
 }
 
 static struct program *program_of(struct finder *finder, uint32_t op)

@@ -2,35 +2,23 @@
 #include "base/macros.h"
 #include "model/names.h"
 
-static bool is_among(const struct waste *waste, uint32_t op, const char *const *types, size_t count)
+static bool is_type(const struct waste *waste, uint32_t op, const char *types)
 {
-    for (size_t i = 0; i < count; i++)
-        if (compiled_is_type(waste->compiled, op, types[i]))
-            return true;
-    return false;
-}
-
-static bool is_type(const struct waste *waste, uint32_t op, const char *type)
-{
-    return compiled_is_type(waste->compiled, op, type);
+    return compiled_is_type(waste->compiled, op, types);
 }
 
 bool linear_is_elementwise(const struct waste *waste, uint32_t op)
 {
-    static const char *const types[] = { "convert", "select", "and",      "or",
-                                         "not",     "clamp",  "is-finite" };
-
     return name_is(profile_str(waste->profile, waste->profile->ops.items[op].type),
                    NAMES_HLO_ELEMENTWISE) ||
-           is_among(waste, op, types, ARRAY_COUNT(types));
+           is_type(waste, op, "convert|select|and|or|not|clamp|is-finite");
 }
 
 bool linear_is_thin(const struct waste *waste, uint32_t op)
 {
-    static const char *const types[] = { "broadcast", "iota", "constant" };
-    uint32_t                 maker = compiled_maker(waste->compiled, op);
+    uint32_t maker = compiled_maker(waste->compiled, op);
 
-    return is_among(waste, maker, types, ARRAY_COUNT(types)) ||
+    return is_type(waste, maker, "broadcast|iota|constant") ||
            compiled_elements(waste->compiled, maker) <= 1;
 }
 
@@ -47,24 +35,21 @@ static bool others_are_thin(const struct waste *waste, uint32_t op, uint32_t tak
 
 enum linear_role linear_role(const struct waste *waste, uint32_t op, uint32_t taker)
 {
-    static const char *const same[] = { "bitcast",           "reshape", "copy",      "transpose",
-                                        "convert",           "negate",  "parameter", "tuple",
-                                        "get-tuple-element", "while" };
-    static const char *const sums[] = { "add", "subtract" };
-    static const char *const cuts[] = { "slice", "concatenate", "pad", "dynamic-slice" };
-    bool                     is_held = waste->compiled->root[taker] == op;
+    static const char same[] = "bitcast|reshape|copy|transpose|convert|negate|parameter|tuple|"
+                               "get-tuple-element|while";
+    bool              is_held = waste->compiled->root[taker] == op;
 
-    if (is_held || is_among(waste, taker, same, ARRAY_COUNT(same)))
+    if (is_held || is_type(waste, taker, same))
         return LINEAR_SAME;
     if (is_type(waste, taker, "multiply"))
         return others_are_thin(waste, op, taker) ? LINEAR_SCALED : LINEAR_NOT;
-    if (is_among(waste, taker, sums, ARRAY_COUNT(sums)))
+    if (is_type(waste, taker, "add|subtract"))
         return others_are_thin(waste, op, taker) ? LINEAR_SCALED : LINEAR_SUM;
-    if (is_type(waste, taker, "dot") || is_type(waste, taker, "convolution"))
+    if (is_type(waste, taker, "dot|convolution"))
         return LINEAR_PRODUCT;
     if (is_type(waste, taker, "reduce"))
         return waste->adds[taker] ? LINEAR_REDUCED : LINEAR_NOT;
-    return is_among(waste, taker, cuts, ARRAY_COUNT(cuts)) ? LINEAR_CUT : LINEAR_NOT;
+    return is_type(waste, taker, "slice|concatenate|pad|dynamic-slice") ? LINEAR_CUT : LINEAR_NOT;
 }
 
 static bool add(struct linear_reach *reach, uint32_t op)

@@ -45,9 +45,7 @@ static bool is_read_by(const struct axes *axes, uint32_t op, uint32_t reader, in
 
     for (size_t i = 0; i < consumers.count; i++) {
         uint32_t taker = consumers.ids[i];
-        bool     is_through = waste_is(axes->waste, taker, "parameter") ||
-                          waste_is(axes->waste, taker, "bitcast") ||
-                          waste_is(axes->waste, taker, "copy");
+        bool     is_through = waste_is(axes->waste, taker, "parameter|bitcast|copy");
 
         if (taker == reader ||
             (compiled_holds(waste->compiled, taker) && waste->compiled->root[taker] != op))

@@ -135,9 +135,9 @@ static struct taken needed_by(const struct parts *parts, uint32_t op, uint32_t t
                               uint32_t place)
 {
     const struct taken *taken = &parts->part[taker];
-    bool            cuts = is_type(parts, taker, "slice") || is_type(parts, taker, "dynamic-slice");
-    struct taken    part = whole();
-    struct axis_map map;
+    bool                cuts = is_type(parts, taker, "slice|dynamic-slice");
+    struct taken        part = whole();
+    struct axis_map     map;
 
     if (parts->axes.waste->compiled->root[taker] == op)
         return axes_shape(&parts->axes, taker) ? *taken : part;

@@ -36,9 +36,8 @@ static bool carries_values(const struct ledger *ledger, uint32_t before, uint32_
     const struct profile *profile = ledger->study->profile;
     struct str            first = profile_str(profile, before), then = profile_str(profile, behind);
 
-    return str_ends(first, STR("::item")) || str_ends(first, STR("::is_nonzero")) ||
-           str_ends(first, STR("::detach_")) || str_ends(first, STR("::lift_fresh")) ||
-           str_ends(then, STR("::empty")) || str_ends(then, STR("::item"));
+    return str_fits(first, "*::item|*::is_nonzero|*::detach_|*::lift_fresh") ||
+           str_fits(then, "*::empty|*::item");
 }
 
 /* The kind of each pause, and how long those of one kind are. */

@@ -32,7 +32,7 @@ static uint8_t role_of(const struct profile *profile, const struct activity *act
         return FRAME_UPDATE;
     if (activity->kind != ACTIVITY_OP)
         return FRAME_PLAIN;
-    if (is_torch && (!str_contains(name, STR("::")) || str_starts(name, STR("autograd::"))))
+    if (is_torch && !str_fits(name, "*::*|autograd::*"))
         return FRAME_PLAIN;
     return FRAME_OP;
 }

@@ -45,9 +45,9 @@ bool waste_open(struct waste *waste, struct ledger *ledger)
     return true;
 }
 
-bool waste_is(const struct waste *waste, uint32_t op, const char *type)
+bool waste_is(const struct waste *waste, uint32_t op, const char *types)
 {
-    return compiled_is_type(waste->compiled, op, type);
+    return compiled_is_type(waste->compiled, op, types);
 }
 
 void waste_mark(struct waste *waste, uint32_t op, double share)

@@ -23,7 +23,7 @@ struct waste {
 /* graph is NULL where the recording has no compiled programs. false: out of memory. */
 bool waste_open(struct waste *waste, struct ledger *ledger);
 /* Whether an instruction is of a type, "dot". */
-bool waste_is(const struct waste *waste, uint32_t op, const char *type);
+bool waste_is(const struct waste *waste, uint32_t op, const char *types); /* str_fits */
 /* The larger share counts. */
 void waste_mark(struct waste *waste, uint32_t op, double share);
 /* How often what holds the instruction ran. */

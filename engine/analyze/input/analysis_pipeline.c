@@ -295,8 +295,7 @@ static bool graph_makes_ahead(const struct profile *profile)
         struct str type = profile_str(profile, profile->ops.items[op].type);
 
         ahead |= str_starts(type, STR("PrefetchDataset"));
-        in_parallel |= str_starts(type, STR("ParallelMapDataset")) ||
-                       str_starts(type, STR("MapAndBatchDataset"));
+        in_parallel |= str_fits(type, "ParallelMapDataset*|MapAndBatchDataset*");
     }
     return ahead && in_parallel;
 }

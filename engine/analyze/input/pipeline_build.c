@@ -228,8 +228,7 @@ static uint32_t op_around(const struct building *building, uint32_t frame)
 
 static bool is_python_op(struct str type)
 {
-    return str_contains(type, STR("PyFunc")) || str_contains(type, STR("Generator")) ||
-           str_contains(type, STR("PyCall"));
+    return str_fits(type, "*PyFunc*|*Generator*|*PyCall*");
 }
 
 /* Cheap ops are not always recorded; their names appear in the paths of those beside them. */
@@ -240,7 +239,7 @@ static bool has_random_name(const struct building *building, uint32_t frame)
         struct str             name = profile_str(building->profile, activity->name);
 
         if (activity->op != NO_ID)
-            return str_contains(name, STR("random")) || str_contains(name, STR("Random"));
+            return str_fits(name, "*random*|*Random*");
         if (activity->kind == ACTIVITY_INPUT_STAGE)
             break;
     }

@@ -67,7 +67,7 @@ static double product_elements(const struct profile *profile, const struct op *o
 
     if (op->input_count < 2)
         return 0;
-    if ((str_equal(name, STR("addmm")) || str_equal(name, STR("baddbmm"))) && op->input_count > 2)
+    if (str_fits(name, "addmm|baddbmm") && op->input_count > 2)
         left++;
     right = left + 1;
     if (left->rank < 2 || right->rank < 2)

@@ -55,15 +55,13 @@ static struct str lower(struct str name, char text[LONGEST_NAME])
 /* Eigen's and TensorFlow's kernels name the type that they count in beside that of elements. */
 static bool counts_in_long(struct str small)
 {
-    return str_contains(small, STR("eigen")) || str_contains(small, STR("tensorflow")) ||
-           str_contains(small, STR("unsigned long long"));
+    return str_fits(small, "*eigen*|*tensorflow*|*unsigned long long*");
 }
 
 /* Compilers that make a name of the ops that they fused: it may hold any op's name. */
 static bool is_made_up(struct str small)
 {
-    return str_starts(small, STR("triton_poi")) || str_starts(small, STR("triton_red")) ||
-           str_starts(small, STR("triton_per")) || str_starts(small, STR("triton__"));
+    return str_fits(small, "triton_poi*|triton_red*|triton_per*|triton__*");
 }
 
 /* Up to the templates or arguments, without the type that is returned; a mangled name is one text.

@@ -153,7 +153,7 @@ static uint32_t activity_row(struct collector *collector, uint32_t id, uint32_t 
 /* Those kernels run on a thread of their own, which names its events after them. */
 static bool is_asynchronous(struct str op)
 {
-    return str_starts(op, STR("Collective")) || str_starts(op, STR("Nccl"));
+    return str_fits(op, "Collective*|Nccl*");
 }
 
 /* An eager execution stands for the op it runs: the runtime names no event after the op itself,

@@ -58,8 +58,7 @@ static bool only_waits(const struct profile *profile, uint32_t event)
     if (activity->kind != ACTIVITY_INPUT_STAGE || colon >= name.len)
         return false;
     name = str_slice(name, colon + 1, name.len);
-    return name_is(name, NAMES_TF_BUFFERED_STAGE) || str_starts(name, STR("Root")) ||
-           str_starts(name, STR("Model"));
+    return name_is(name, NAMES_TF_BUFFERED_STAGE) || str_fits(name, "Root*|Model*");
 }
 
 /* With an accelerator the backward pass has a thread of its own, and the caller waits for it. */

@@ -63,9 +63,8 @@ static bool parse_vllm(struct str name, struct engine_mark *mark)
 static bool parse_sglang(struct str name, struct engine_mark *mark)
 {
     double requests = number_behind(name, STR("bs="), -1);
-    bool   is_decode = str_contains(name, STR("DECODE")) || str_starts(name, STR("decode["));
-    bool   is_prefill = str_contains(name, STR("EXTEND")) || str_contains(name, STR("PREFILL")) ||
-                      str_starts(name, STR("prefill[")) || str_starts(name, STR("extend["));
+    bool   is_decode = str_fits(name, "*DECODE*|decode[*");
+    bool   is_prefill = str_fits(name, "*EXTEND*|*PREFILL*|prefill[*|extend[*");
 
     if (requests < 0 || is_decode == is_prefill ||
         !(str_starts(name, STR("step[")) || str_contains(str_slice(name, 0, 8), STR("["))))

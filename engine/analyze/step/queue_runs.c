@@ -25,8 +25,7 @@ static enum role role_of_op(struct str type)
 
     if (op_class == OP_PRODUCT || op_class == OP_CONVOLUTION || op_class == OP_UPDATE)
         return ROLE_COMPUTES;
-    return str_contains(type, STR("Save")) || str_contains(type, STR("Summary")) ? ROLE_WRITES
-                                                                                 : ROLE_NONE;
+    return str_fits(type, "*Save*|*Summary*") ? ROLE_WRITES : ROLE_NONE;
 }
 
 static bool learn_activities(struct finder *finder)

@@ -58,8 +58,7 @@ static bool list_runs(const struct profile *profile, struct arena *arena, struct
 
 static bool is_update(struct str type)
 {
-    return str_contains(type, STR("Apply")) || str_starts(type, STR("Assign")) ||
-           str_starts(type, STR("Scatter"));
+    return str_fits(type, "*Apply*|Assign*|Scatter*");
 }
 
 static bool count_ops(const struct profile *profile, struct arena *arena, struct sessions *sessions)

@@ -19,14 +19,11 @@ enum {
 
 bool hlo_has_axes(struct str opcode)
 {
-    static const char *const opcodes[] = { "broadcast", "transpose",         "reduce",
-                                           "dot",       "concatenate",       "iota",
-                                           "compare",   "get-tuple-element", "reduce-window" };
+    static const char opcodes[] =
+        "broadcast|transpose|reduce|dot|concatenate|iota|compare|get-tuple-element|"
+        "reduce-window";
 
-    for (size_t i = 0; i < ARRAY_COUNT(opcodes); i++)
-        if (str_equal(opcode, str_from(opcodes[i])))
-            return true;
-    return false;
+    return str_fits(opcode, opcodes);
 }
 
 /* "0,2". A packed list is one field, an unpacked one of more than one number is not written. */

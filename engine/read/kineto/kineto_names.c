@@ -45,18 +45,13 @@ static const struct {
 };
 
 /* Of GPUs, and of profilers and frameworks. */
-static const struct str no_backends[] = { STR_INIT("gpu"),  STR_INIT("cuda"),
-                                          STR_INIT("hip"),  STR_INIT("xpu"),
-                                          STR_INIT("user"), STR_INIT("python"),
-                                          STR_INIT("cpu"),  STR_INIT("privateuse1") };
 
 struct str kineto_backend(struct str category)
 {
     struct str backend = str_slice(category, 0, str_find(category, '_'));
 
-    for (size_t i = 0; i < ARRAY_COUNT(no_backends); i++)
-        if (str_equal(backend, no_backends[i]))
-            return STR("");
+    if (str_fits(backend, "gpu|cuda|hip|xpu|user|python|cpu|privateuse1"))
+        return STR("");
     return backend.len < category.len ? backend : STR("");
 }
 

@@ -218,7 +218,7 @@ static bool word_to_double(struct str word, double *value)
     bool       is_negative = word.len && word.data[0] == '-';
     struct str plain = str_slice(word, is_negative, word.len);
 
-    if (str_equal(plain, STR("inf")) || str_equal(plain, STR("infinity")))
+    if (str_fits(plain, "inf|infinity"))
         *value = (double)INFINITY;
     else if (str_equal(plain, STR("nan")))
         *value = (double)NAN;

@@ -88,8 +88,7 @@ static bool read_number(struct tf_model *model, uint32_t op, struct str name,
 
     if (field->number == 6) {
         uint8_t dtype = tf_dtype(field->value);
-        bool    is_result = str_equal(name, STR("dtype")) || str_equal(name, STR("DstT")) ||
-                         str_equal(name, STR("output_type"));
+        bool    is_result = str_fits(name, "dtype|DstT|output_type");
 
         value = dtype_name(dtype);
         if (is_result || (str_equal(name, STR("T")) && !model->states.items[op].dtype))

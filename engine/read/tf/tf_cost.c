@@ -137,8 +137,7 @@ static uint32_t find_op(struct costs *costs, const struct head *head, bool *is_f
     bool             is_new;
     uint32_t         name, op;
 
-    if (!head->name.len || str_equal(head->name, STR("_SOURCE")) ||
-        str_equal(head->name, STR("_SINK")))
+    if (!head->name.len || str_fits(head->name, "_SOURCE|_SINK"))
         return NO_ID;
     name = profile_intern(model->profile, head->name);
     op = tf_model_op(model, 0, name, &is_new);

@@ -139,7 +139,7 @@ static void join_outputs(struct join *join, uint32_t record, uint32_t op)
 
 static uint8_t activity_kind(bool is_thread, struct str name)
 {
-    if (str_contains(name, STR("MEMCPY")) || str_contains(name, STR("emcpy")))
+    if (str_fits(name, "*MEMCPY*|*emcpy*"))
         return ACTIVITY_MEMCPY;
     if (str_contains(name, STR("emset")))
         return ACTIVITY_MEMSET;

@@ -26,10 +26,7 @@ static int score(struct str bytes, const char *path)
         if (plane.number > XPLANE_STATS || is_bytes != (plane.type == WIRE_BYTES))
             return 0;
         if (plane.number == XPLANE_NAME)
-            return str_starts(plane.bytes, STR("/")) ||
-                           str_equal(plane.bytes, STR("Task Environment"))
-                       ? 95
-                       : 50;
+            return str_fits(plane.bytes, "/*|Task Environment") ? 95 : 50;
     }
     return plane.is_broken ? 0 : 30;
 }

@@ -264,14 +264,12 @@ static struct xname device_name(struct str name, unsigned seen)
     struct xname result = { .kind = ACTIVITY_KERNEL };
 
     parse_hlo(name, &result);
-    if ((seen & SEEN_MEMCPY) || str_starts(name, STR("Memcpy")) ||
-        str_starts(name, STR("__amd_rocclr_copy"))) {
+    if ((seen & SEEN_MEMCPY) || str_fits(name, "Memcpy*|__amd_rocclr_copy*")) {
         result = (struct xname) { .kind = ACTIVITY_MEMCPY, .copy = xspace_copy_direction(name) };
-    } else if (str_starts(result.op_type, STR("copy-start")) ||
-               str_starts(result.op_type, STR("copy-done"))) {
+    } else if (str_fits(result.op_type, "copy-start*|copy-done*")) {
         result.kind = ACTIVITY_MEMCPY;
         result.copy = COPY_D2D;
-    } else if (str_starts(name, STR("Memset")) || str_starts(name, STR("__amd_rocclr_fill"))) {
+    } else if (str_fits(name, "Memset*|__amd_rocclr_fill*")) {
         result = (struct xname) { .kind = ACTIVITY_MEMSET };
     } else if (seen & SEEN_MEMALLOC) {
         result = (struct xname) { .kind = ACTIVITY_ALLOC };

@@ -12,7 +12,7 @@ enum { DERIVED_COUNT = 390 };
 
 static bool is_device_plane(struct str name)
 {
-    return str_starts(name, STR("/device:")) || str_starts(name, STR("#Chip"));
+    return str_fits(name, "/device:*|#Chip*");
 }
 
 enum xline_class xspace_line_class(const struct timeline *timeline)
@@ -36,14 +36,11 @@ enum xline_class xspace_line_class(const struct timeline *timeline)
 
 static bool is_skipped_plane(struct str name)
 {
-    static const char *const names[] = { "/host:metadata",  "Task Environment",
-                                         "Host CPUs",       "Syscalls",
-                                         "/host:tfstreamz", "/host:__ScopeRangeCallStack__" };
+    static const char names[] =
+        "/host:metadata|Task Environment|Host CPUs|Syscalls|/host:tfstreamz|"
+        "/host:__ScopeRangeCallStack__";
 
-    for (size_t i = 0; i < ARRAY_COUNT(names); i++)
-        if (str_equal(name, str_from(names[i])))
-            return true;
-    return false;
+    return str_fits(name, names);
 }
 
 static struct str plane_text(const struct xplane *plane, const char *name)
@@ -173,7 +170,7 @@ static bool is_core(struct str name)
 {
     int64_t number;
 
-    return (str_starts(name, STR("/device:GPU:")) || str_starts(name, STR("/device:TPU:"))) &&
+    return str_fits(name, "/device:GPU:*|/device:TPU:*") &&
            str_to_int64(str_slice(name, str_find_last(name, ':') + 1, name.len), &number);
 }
 
