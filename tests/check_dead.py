@@ -126,7 +126,7 @@ def check_facts():
     program = "\n".join(path.read_text() for path in files(["engine", "rules"], ".c", ".h", ".def"))
     program = re.sub(r'"\s*\n\s*"', "", re.sub(r'\{ "[\w.]+", UNIT_', "", program))  # but for where facts are made
     pages = "\n".join(path.read_text() for path in files(["docs"], ".md") if path.name != "facts.md")
-    used = {word for text in re.findall(r'"((?:[^"\\\n]|\\.)*)"', program) for word in text.split(",")}
+    used = {word for text in re.findall(r'"((?:[^"\\\n]|\\.)*)"', program) for word in re.split("[,|]", text)}
     used |= {"critical.%s_ns" % name for name in re.findall(r'\bMOVED\("(\w+)"', program)}  # names of older versions
     for fact in facts:
         group, name = fact.split(".", 1)

@@ -97,11 +97,12 @@ int table_column(const struct table *table, const char *name)
     return -1;
 }
 
-bool facts_absent(struct facts *facts, const char *name, const char *capture,
+bool facts_absent(struct facts *facts, const char *names, const char *capture,
                   const char *reason_format, ...)
 {
+    struct str     rest = str_from(names);
     struct text    reason = { .arena = facts->arena };
-    struct absence absence = { .name = name };
+    struct absence absence = { 0 };
     va_list        arguments;
 
     va_start(arguments, reason_format);
@@ -112,7 +113,12 @@ bool facts_absent(struct facts *facts, const char *name, const char *capture,
         absence.capture = arena_text(facts->arena, "%s", capture);
     if (!absence.reason || (capture && !absence.capture))
         return false;
-    return vec_push(&facts->absences, facts->arena, absence);
+    while (rest.len) {
+        absence.name = arena_str(facts->arena, str_cut(&rest, '|')).data;
+        if (!absence.name || !vec_push(&facts->absences, facts->arena, absence))
+            return false;
+    }
+    return true;
 }
 
 bool fact_is_of_step(const struct fact_spec *spec)

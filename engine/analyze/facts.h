@@ -68,7 +68,8 @@ struct table *facts_table(struct facts *facts, const struct table_spec *spec); /
 /* A new row of NaNs; its index, or SIZE_MAX past the budget. */
 size_t        table_add(struct table *table, struct arena *arena);
 int           table_column(const struct table *table, const char *name); /* -1: none */
-bool          facts_absent(struct facts *facts, const char *name, const char *capture,
+/* Names with bars between them: "copies|copies.". */
+bool          facts_absent(struct facts *facts, const char *names, const char *capture,
                            const char *reason_format, ...) CHECK_PRINTF(4, 5);
 
 const struct fact  *facts_find(const struct facts *facts, const char *name); /* NULL: absent */

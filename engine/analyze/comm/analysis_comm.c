@@ -522,8 +522,7 @@ static bool make(struct study *study, struct arena *scratch)
         return false;
     }
     if (study->profile->hosts.count < 2)
-        return facts_absent(&study->facts, "ranks.", "the other ranks' files", one) &&
-               facts_absent(&study->facts, "ranks", "the other ranks' files", one) &&
+        return facts_absent(&study->facts, "ranks.|ranks", "the other ranks' files", one) &&
                (comm.list.items.count == 0 || match_absent(study, "the other ranks' files", one));
     return fill_ranks(&comm, &ranks) && set_rank_facts(&comm, ranks);
 }

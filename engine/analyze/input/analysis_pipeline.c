@@ -352,10 +352,8 @@ static bool run(struct study *study, struct err *err)
     struct arena scratch = { .budget_bytes = study->arena->budget_bytes };
     bool         ok = study->path.segments.count
                           ? build(study, &scratch)
-                          : facts_absent(&study->facts, "input.", "at least one whole step",
-                                         "no step with a timeline of events") &&
-                        facts_absent(&study->facts, "iterators", "at least one whole step",
-                                             "no step with a timeline of events");
+                          : facts_absent(&study->facts, "input.|iterators", "at least one whole step",
+                                         "no step with a timeline of events");
 
     arena_free(&scratch);
     return ok || err_set(err, ERR_LIMIT, "the input pipeline does not fit the memory budget");

@@ -318,8 +318,7 @@ static bool run(struct study *study, struct err *err)
                    kernel_times_make(study, &windows, &scratch, &times);
 
     if (is_done && times.count == 0)
-        is_done = facts_absent(&study->facts, "kernels.", capture, reason) &&
-                  facts_absent(&study->facts, "kernels", capture, reason);
+        is_done = facts_absent(&study->facts, "kernels.|kernels", capture, reason);
     else if (is_done)
         is_done = fill(study, &times, (double)windows.count, values) &&
                   sum_names(study, &times, &scratch, values) &&

@@ -507,10 +507,8 @@ static bool make(struct study *study, struct arena *scratch)
     struct table           *owners;
 
     if (study->profile->memory_events.count + study->profile->op_memory.count == 0)
-        return facts_absent(&study->facts, "memory.", capture, reason) &&
-               facts_absent(&study->facts, "allocators", capture, reason) &&
-               facts_absent(&study->facts, "memory_use", capture, reason) &&
-               facts_absent(&study->facts, "memory_owners", capture, reason);
+        return facts_absent(&study->facts, "memory.|allocators|memory_use|memory_owners", capture,
+                            reason);
     owners = facts_table(&study->facts, &tables[1]);
     if (!owners || !windows_make(study, scratch, &windows) ||
         !memory_timelines_make(study, &windows, scratch, &timelines))
@@ -518,11 +516,7 @@ static bool make(struct study *study, struct arena *scratch)
     if (study->profile->op_memory.count > 0 && !fill_op_memory(study, owners, scratch))
         return false;
     if (timelines.list.count == 0)
-        return facts_absent(&study->facts, "allocators", NULL,
-                            "memory is recorded by op, not over time") &&
-               facts_absent(&study->facts, "memory_use", NULL,
-                            "memory is recorded by op, not over time") &&
-               facts_absent(&study->facts, "memory.", NULL,
+        return facts_absent(&study->facts, "allocators|memory_use|memory.", NULL,
                             "memory is recorded by op, not over time");
     return fill_allocators(study, &timelines, (double)windows.count) &&
            fill_uses(study, &timelines) && fill_owners(study, owners, &timelines) &&

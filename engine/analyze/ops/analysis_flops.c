@@ -545,8 +545,8 @@ static bool make(struct study *study, struct arena *scratch)
     if (!fill_op_profile(&costs, scratch))
         return false;
     if (costs.count == 0 || costs.compute_ns <= 0)
-        return set_peaks(&costs, peaks) && facts_absent(&study->facts, "flops.", capture, reason) &&
-               facts_absent(&study->facts, "roofline", capture, reason);
+        return set_peaks(&costs, peaks) &&
+               facts_absent(&study->facts, "flops.|roofline", capture, reason);
     table = facts_table(&study->facts, &tables[0]);
     for (size_t i = 0; table && i < costs.count; i++) {
         size_t row = table_add(table, study->arena);

@@ -342,8 +342,7 @@ static bool make(struct op_stats *stats)
         !add_kernels(stats))
         return false;
     if (!stats->rows.count)
-        return facts_absent(&stats->study->facts, "op_stats", NULL, "%s", reason) &&
-               facts_absent(&stats->study->facts, "op_stats.", NULL, "%s", reason);
+        return facts_absent(&stats->study->facts, "op_stats|op_stats.", NULL, "%s", reason);
     if (!add_idle(stats))
         return false;
     qsort(stats->rows.items, stats->rows.count, sizeof *stats->rows.items, compare_rows);

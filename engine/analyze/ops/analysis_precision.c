@@ -289,9 +289,8 @@ static bool set_facts(struct weigher *weigher, double total_ns, double step_ns)
 
 static bool say_absent(struct study *study, const char *reason)
 {
-    return facts_absent(&study->facts, "precision.", "shapes and element types", "%s", reason) &&
-           facts_absent(&study->facts, "dtypes", "shapes and element types", "%s", reason) &&
-           facts_absent(&study->facts, "casts", "shapes and element types", "%s", reason);
+    return facts_absent(&study->facts, "precision.|dtypes|casts", "shapes and element types", "%s",
+                        reason);
 }
 
 static bool weigh_all(struct study *study, struct arena *scratch)
@@ -318,9 +317,7 @@ static bool weigh_all(struct study *study, struct arena *scratch)
         known_ns += dtype == DTYPE_UNKNOWN ? 0 : weigher.ns[dtype];
     }
     if (known_ns <= 0)
-        return facts_absent(&study->facts, "precision.", "shapes and element types",
-                            "the recording does not tell the element types of ops") &&
-               facts_absent(&study->facts, "dtypes", "shapes and element types",
+        return facts_absent(&study->facts, "precision.|dtypes", "shapes and element types",
                             "the recording does not tell the element types of ops");
     return fill_dtypes(&weigher, total_ns) && set_facts(&weigher, total_ns, windows.step_ns);
 }

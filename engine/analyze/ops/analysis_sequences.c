@@ -400,8 +400,8 @@ static bool run(struct study *study, struct err *err)
     bool           is_done;
 
     if (study->profile->event_count == 0)
-        return (facts_absent(&study->facts, "sequences", NULL, "the recording has no timeline") &&
-                facts_absent(&study->facts, "sequences.", NULL, "the recording has no timeline")) ||
+        return (facts_absent(&study->facts, "sequences|sequences.", NULL,
+                             "the recording has no timeline")) ||
                emit_limit("repeated sequences of ops", err);
     miner.table = facts_table(&study->facts, &tables[0]);
     is_done = miner.table && windows_make(study, &scratch, &windows) && mine_all(&miner) &&

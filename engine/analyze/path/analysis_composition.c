@@ -382,20 +382,11 @@ static bool set_slow(struct study *study)
 
 static bool say_none(struct study *study, const char *capture, const char *reason)
 {
-    static const char *const names[] = { "part.",
-                                         "startup.",
-                                         "slow.",
-                                         "host.python_ns",
-                                         "host.python_share",
-                                         "host.python_before_ns",
-                                         "host.python_after_ns",
-                                         "host.dispatch_ns",
-                                         "host.executor_ns" };
-    bool                     ok = true;
+    static const char names[] = "part.|startup.|slow.|host.python_ns|host.python_share|"
+                                "host.python_before_ns|host.python_after_ns|host.dispatch_ns|"
+                                "host.executor_ns";
 
-    for (size_t i = 0; ok && i < ARRAY_COUNT(names); i++)
-        ok = facts_absent(&study->facts, names[i], capture, "%s", reason);
-    return ok;
+    return facts_absent(&study->facts, names, capture, "%s", reason);
 }
 
 static bool run(struct study *study, struct err *err)

@@ -468,8 +468,6 @@ static bool find_steps(struct classes *classes)
 
 static bool make(struct study *study, struct classes *classes)
 {
-    static const char *const names[] = { "classes.", "step_classes", "step_input" };
-
     if (!find_steps(classes))
         return false;
     for (uint32_t host = 0; study->profile->event_count && host < study->profile->hosts.count;
@@ -479,11 +477,8 @@ static bool make(struct study *study, struct classes *classes)
     if (classes->rows.count)
         return set_facts(study, classes) && fill_classes(study, classes) &&
                fill_input(study, classes);
-    for (size_t i = 0; i < ARRAY_COUNT(names); i++)
-        if (!facts_absent(&study->facts, names[i], "at least one whole step",
-                          "no step with a timeline of events"))
-            return false;
-    return true;
+    return facts_absent(&study->facts, "classes.|step_classes|step_input",
+                        "at least one whole step", "no step with a timeline of events");
 }
 
 static bool run(struct study *study, struct err *err)

@@ -150,9 +150,7 @@ static bool run(struct study *study, struct err *err)
     if (profile->graph && profile->op_runs.count)
         is_done = examine(study, &scratch);
     else
-        is_done = facts_absent(&study->facts, "graph_patterns", capture,
-                               "the recording has no graph of ops with their times") &&
-                  facts_absent(&study->facts, "graph_patterns.", capture,
+        is_done = facts_absent(&study->facts, "graph_patterns|graph_patterns.", capture,
                                "the recording has no graph of ops with their times");
     arena_free(&scratch);
     return is_done || emit_limit("patterns of the graph", err);

@@ -254,10 +254,8 @@ static bool examine(struct study *study, struct arena *scratch, struct err *err)
         const char *reason =
             is_acyclic ? "no op of the graph was timed" : cycle_reason(profile, graph, scratch);
 
-        return (reason &&
-                facts_absent(facts, "critical_path.", "run metadata of a few steps", "%s",
-                             reason) &&
-                facts_absent(facts, "critical_ops", "run metadata of a few steps", "%s", reason)) ||
+        return (reason && facts_absent(facts, "critical_path.|critical_ops",
+                                       "run metadata of a few steps", "%s", reason)) ||
                emit_limit(what, err);
     }
     return fill_path(study, &longest, costs.ns, scratch) || emit_limit(what, err);
@@ -265,17 +263,16 @@ static bool examine(struct study *study, struct arena *scratch, struct err *err)
 
 static bool run(struct study *study, struct err *err)
 {
-    static const char *const names[] = { "graph.", "critical_path.", "critical_ops" };
-    struct arena             scratch = { .budget_bytes = study->arena->budget_bytes };
-    bool                     is_done = true;
+    struct arena scratch = { .budget_bytes = study->arena->budget_bytes };
+    bool         is_done;
 
     if (study->profile->graph)
         is_done = examine(study, &scratch, err);
     else
-        for (size_t i = 0; i < ARRAY_COUNT(names); i++)
-            if (!facts_absent(&study->facts, names[i], "the graph (GraphDef or ProfileProto)",
-                              "the profile has no graph of ops"))
-                is_done = emit_limit("facts", err);
+        is_done = facts_absent(&study->facts, "graph.|critical_path.|critical_ops",
+                               "the graph (GraphDef or ProfileProto)",
+                               "the profile has no graph of ops") ||
+                  emit_limit("facts", err);
     arena_free(&scratch);
     return is_done;
 }

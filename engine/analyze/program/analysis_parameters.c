@@ -88,9 +88,7 @@ static bool run(struct study *study, struct err *err)
         qsort(variables.items, variables.count, sizeof *variables.items, compare);
         is_done = fill(study, variables.items, variables.count);
     } else if (is_done) {
-        is_done = facts_absent(&study->facts, "parameters", "the graph, with shapes",
-                               "no variables with shapes in the profile") &&
-                  facts_absent(&study->facts, "parameters.", "the graph, with shapes",
+        is_done = facts_absent(&study->facts, "parameters|parameters.", "the graph, with shapes",
                                "no variables with shapes in the profile");
     }
     arena_free(&scratch);

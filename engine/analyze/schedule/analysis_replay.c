@@ -284,11 +284,8 @@ static bool run(struct study *study, struct err *err)
     bool               ok = event_graph_make(&graph, study, NO_ID, &scratch, err);
 
     if (ok && !graph.windows.count)
-        ok = facts_absent(&study->facts, "replay.", "at least one whole step with a timeline",
-                          "no step with a timeline to replay") &&
-             facts_absent(&study->facts, "critical.", "at least one whole step with a timeline",
-                          "no step with a timeline to replay") &&
-             facts_absent(&study->facts, "efficiency.", "at least one whole step with a timeline",
+        ok = facts_absent(&study->facts, "replay.|critical.|efficiency.",
+                          "at least one whole step with a timeline",
                           "no step with a timeline to replay") &&
              facts_absent(&study->facts, tables[0].name, "at least one whole step with a timeline",
                           "no step with a timeline to replay") &&
