@@ -23,6 +23,18 @@ local function small_runs(p, cfg)
   }
 end
 
+-- Runs that hand all variables to Python.
+local function fetched_variables(p, cfg)
+  return p:in_excess {
+    flaw = "fetched-variables", min_share = cfg.min_share, time = "copying variables for Python", severity = "warn",
+    title = "Each session run fetches whole variables: %s",
+    remedy = { text = "Fetch variables every few hundred steps, or what is wanted of them, as a norm, from the graph.",
+               code = "norm = tf.linalg.global_norm(tf.trainable_variables())\n"
+                 .. "_, size = session.run([train_op, norm])   # instead of session.run([train_op, variables])" },
+    confidence = "high",
+  }
+end
+
 return rule {
   id = "session-run-many-fetches", api = 1, version = "1.0.0",
   title = "A session run hands out many results",
@@ -40,10 +52,11 @@ return rule {
 Every fetch is copied to the host and made a Python object before the loop goes on. The recording does not show that
 time, so it is a fact without a price. Silent for a loss and a few metrics. Where runs of a step share ops with the run
 that trains, they compute them again: that has a price. So have eight or more runs a step in which no op takes long, as
-variables that are loaded or read one by one make them: what starting them takes, with usual pauses before them.]],
+variables that are loaded or read one by one make them: what starting them takes, with usual pauses before them. And so
+has fetching the variables themselves, where that copies them.]],
 
   check = function(p, cfg)
-    local costly = runs_again(p, cfg) or small_runs(p, cfg)
+    local costly = runs_again(p, cfg) or small_runs(p, cfg) or fetched_variables(p, cfg)
     if costly then return costly end
     if not p:has("graph_patterns.fetches") then
       return skip { reason = "the graph of the runs is not known", capture = "the graph beside the runs" }
@@ -72,6 +85,13 @@ variables that are loaded or read one by one make them: what starting them takes
       facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "small-runs", ns = 3e6, share = 0.3, factor = 0,
                               detail = "84 runs a step in which no op takes long" } } } },
+    { name = "all weights fetched", format = "xspace", framework = "tensorflow", finding = true, replay = { 5e6 },
+      facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "fetched-variables", ns = 5e6, share = 0.5, factor = 0.02,
+                              op = "ReadVariableOp", detail = "variables are fetched whole in each run" } } } },
+    { name = "the counter of steps fetched", format = "xspace", framework = "tensorflow", skipped = true,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "fetched-variables", ns = 1e4, share = 0.001, factor = 0.02 } } } },
     { name = "a few of them", format = "xspace", framework = "tensorflow", skipped = true,
       facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "small-runs", ns = 3e5, share = 0.03, factor = 0,

@@ -1,10 +1,22 @@
 -- Filling the shuffle buffer makes a step wait whenever an iterator is new.
+
+-- An iterator is new in each step.
+local function of_each_step(p, cfg)
+  return p:in_excess {
+    flaw = "iterator-made", min_share = cfg.min_share, time = "making the iterator and filling its buffers",
+    title = "Each step makes an iterator over the data anew: %s",
+    remedy = { text = "Make one iterator before the loop, over a data set that repeats.",
+               code = "batches = iter(dataset.repeat())\nx, y = next(batches)   # instead of next(iter(dataset))" },
+    confidence = "high",
+  }
+end
+
 return rule {
   id = "tfdata-shuffle-buffer", api = 1, version = "1.0.0",
   title = "Filling the shuffle buffer makes a step wait",
   category = "input", severity = "warn",
   formats = { "xspace" },
-  needs = { "step.ns", "step.mean_ns", "step.used", "input.wait_ns", "iterators" },
+  needs = { "step.ns", "step.mean_ns", "step.used" },
   cause = "input", tags = { "tensorflow", "tfdata", "input" },
   more_specific_than = { "input-bound-step", "input-host-processing-bound", "step-outliers", "step-bimodal",
                          "tfdata-slow-iterator", "tfdata-sequential-map", "tfdata-sequential-op", "tfdata-slow-source",
@@ -21,9 +33,15 @@ return rule {
 A shuffle hands out its first element only when its buffer is full, so each new iterator (each epoch, unless repeat
 stands below the shuffle) begins with reading and decoding that many elements. Priced as the longest call of the shuffle
 stage for each iterator that was seen, spread over the steps. Silent where no call of it lasts several steps, or where
-the steps between wait for input as well.]],
+the steps between wait for input as well. Where Python makes an iterator in each step, making it and waiting for its
+first batch is priced, whatever its stages.]],
 
   check = function(p, cfg)
+    local anew = of_each_step(p, cfg)
+    if anew then return anew end
+    if not p:has("iterators") or not p:has("input.wait_ns") then
+      return skip { reason = "no tf.data iterator events in the steps", capture = "host_tracer_level=2 or higher" }
+    end
     local step_ns, steps = p.fact["step.ns"], math.max(p.fact["step.used"], 1)
     local shuffle = p:table("iterators"):where { type = { like = "^(Shuffle|Reservoir)" },
                                                  max_call_ns = { min = cfg.min_steps_waited * step_ns } }
@@ -60,6 +78,10 @@ the steps between wait for input as well.]],
   end,
 
   examples = {
+    { name = "next(iter(dataset))", framework = "tensorflow", finding = true, replay = { 6e6 },
+      facts = { ["step.ns"] = 1e7, ["step.mean_ns"] = 1e7, ["step.used"] = 20 },
+      tables = { excess = { { cell = 1, flaw = "iterator-made", ns = 6e6, share = 0.6, factor = 0.05,
+                              op = "MakeIterator", detail = "Python makes an iterator" } } } },
     { name = "decoded images fill the buffer", framework = "tensorflow", finding = true, impact_ns = 7e6,
       facts = { ["step.ns"] = 1e7, ["step.mean_ns"] = 1.2e7, ["step.used"] = 20, ["input.wait_ns"] = 9e6 },
       tables = { iterators = { { name = "Iterator::Root::Prefetch::BatchV2::Shuffle", type = "Shuffle", calls = 32,
