@@ -38,6 +38,17 @@ local function long_transforms(p, cfg)
   }
 end
 
+-- TensorFlow: a pipeline that pads batches of mixed lengths.
+local function mixed_lengths(p, cfg)
+  return p:in_excess {
+    flaw = "padded-batches", min_share = cfg.min_share, time = "work on padding, where lengths differ as in texts",
+    title = "Batches of mixed lengths are padded to their longest example: %s", severity = "info",
+    remedy = { text = "Put examples of like length into a batch.",
+               code = "ds = ds.bucket_by_sequence_length(lambda x, y: tf.shape(x)[0], [16, 32, 64, 128], [32] * 5)" },
+    confidence = "low",
+  }
+end
+
 return rule {
   id = "padding-waste", api = 1, version = "1.0.0",
   title = "Batches are padded to a fixed length",
@@ -59,10 +70,11 @@ Attention has a mask of its own for each sample, as libraries make it where a ba
 one length, a multiple of 32: batches are padded to a length that was set, not to their longest sample. How long samples
 are no recording tells, so that the price is a bound: what the network takes. Silent where lengths differ from step to
 step, and without such masks. In compiled programs of JAX, Fourier transforms of padded data, or of which a part is
-kept, that are more than twice as long as the data.]],
+kept, that are more than twice as long as the data. In TensorFlow, pipelines that pad batches and group nothing by
+length, where steps take unlike time: half of the ops' time, as the longest of a batch is about twice the mean.]],
 
   check = function(p, cfg)
-    if p.format == "xspace" then return long_transforms(p, cfg) end
+    if p.format == "xspace" then return long_transforms(p, cfg) or mixed_lengths(p, cfg) end
     if p.fact["step.used"] < cfg.min_steps then return nil end
     local work, step_ns = p:table("work"), p.fact["step.ns"]
     local length, calls = common_length(work)
@@ -92,6 +104,9 @@ kept, that are more than twice as long as the data.]],
     { name = "8192 for 512", framework = "jax", format = "xspace", finding = true, severity = "warn", replay = { 6e6 },
       facts = { ["step.ns"] = 1e7, ["step.used"] = 3 },
       tables = { work = {}, excess = { { cell = 1, flaw = "long-transform", ns = 6e6, share = 0.6, factor = 0.1 } } } },
+    { name = "padded_batch of utterances", framework = "tensorflow", format = "xspace", finding = true,
+      severity = "info", replay = { 4e6 }, facts = { ["step.ns"] = 1e7, ["step.used"] = 6 },
+      tables = { work = {}, excess = { { cell = 1, flaw = "padded-batches", ns = 4e6, share = 0.4, factor = 0.5 } } } },
     { name = "a little too long", framework = "jax", format = "xspace", finding = true, severity = "info",
       replay = { 1e6 }, facts = { ["step.ns"] = 1e7, ["step.used"] = 3 },
       tables = { work = {}, excess = { { cell = 1, flaw = "long-transform", ns = 1e6, share = 0.1, factor = 0.5 } } } },
