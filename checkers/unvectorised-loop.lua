@@ -20,6 +20,36 @@ local function of_compiled(p, cfg)
   }
 end
 
+-- A loop of a function over lists of tensors whose ops are too small to be recorded: turns of the executor are seen.
+local function of_small_turns(p, cfg)
+  if p.framework ~= "tensorflow" or not p:has("host.executor_ns") or not p:has("activities") then return nil end
+  local ops, step_ns, executor_ns = p:table("ops"), p.fact["step.ns"], p.fact["host.executor_ns"]
+  local lists = ops:where { type = { like = "^TensorList(Stack|FromTensor|GetItem|SetItem|PushBack|PopBack)$" } }
+  local turns = p:table("activities"):where { kind = "executor", name = "ExecutorState::Process" }:sum("events") or 0
+  -- Recurrent layers and decoders multiply in each turn: they are what they are.
+  local products = ops:where { type = { class = "product|convolution" }, calls = { min = cfg.min_turns } }
+  if lists:count() == 0 or products:count() > 0 or turns < cfg.min_small_turns * ops:sum("calls")
+    or executor_ns < cfg.min_share * step_ns then
+    return nil
+  end
+  return finding {
+    severity = "info",
+    title = ("A loop of tiny ops keeps the executor busy for %s of each step"):format(fmt.ms(executor_ns)),
+    subject = { op = lists:top("self_ns", 1):rows()[1].name },
+    evidence = { { "executor a step", executor_ns, "ns", share = math.min(executor_ns / step_ns, 1) },
+                 { "turns of the executor a step", turns, "count" },
+                 { "recorded ops a step", ops:sum("calls"), "count" } },
+    condition = ("%s turns of the executor for each recorded op, %s accepted; %s of the step"):format(
+      fmt.ratio(turns / math.max(1, ops:sum("calls"))), fmt.ratio(cfg.min_small_turns), fmt.pct(executor_ns / step_ns)),
+    remedy = { text = "Write it for the whole axis: a cumulative sum, a product with a triangle of weights, or a few "
+                 .. "rounds of doubling; or let XLA compile the loop.",
+               code = "sums = tf.matmul(discounts, xs)   # instead of tf.scan(lambda total, x: x + g * total, xs)" },
+    impact = impact.replay { { "scale", parts = { "host" }, kinds = { "executor", "run" }, factor = cfg.kept },
+                             fallback = impact.share { ns = executor_ns } },
+    confidence = "medium",
+  }
+end
+
 return rule {
   id = "unvectorised-loop", api = 1, version = "1.0.0",
   title = "A loop handles the batch element by element",
@@ -33,12 +63,15 @@ return rule {
     min_share = { default = 0.10, min = 0, max = 1, unit = "share", doc = "share of the step inside the loop" },
     min_gather_share = { default = 0.08, min = 0, max = 1, unit = "share",
                          doc = "PyTorch: share of the step in stacking single samples" },
+    min_small_turns = { default = 4, min = 1, max = 1e6, unit = "ratio",
+                        doc = "turns of the executor for each recorded op, where a loop's ops are too small for that" },
     kept = { default = 0.2, min = 0, max = 1, unit = "ratio", doc = "part of the loop's time that a batched op needs" },
   },
   doc = [[
 tf.map_fn and Python-style loops over examples run the same few ops once an element: each turn pays
 the executor, and no op is large enough to use the cores. Elements of a map do not depend on each
-other, so the dimension can be batched; scans over time, which do, are not meant. Priced as four
+other, so the dimension can be batched; scans over time, which do, are not meant, unless no turn multiplies: sums with
+discounts and filters have a form without a loop. Priced as four
 fifths of the loop's ops and of the executor's time, or of its part of the pauses between
 ops. Silent for few turns. In PyTorch, a stack or cat of dozens of small tensors, one a sample,
 with the small ops that look at each of them; or of eight and more that ops make one by
@@ -53,7 +86,7 @@ add to arrays that no round reads: its small ops are priced, four fifths of them
     local inside = p:table("ops"):where { name = { like = maps } }
     local turns, self_ns = inside:max("calls") or 0, inside:sum("self_ns")
     local step_ns = p.fact["step.ns"]
-    if turns < cfg.min_turns then return nil end
+    if turns < cfg.min_turns then return of_small_turns(p, cfg) end
     local executor_ns = p:has("host.executor_ns") and p.fact["host.executor_ns"] or 0
     local ns = self_ns + executor_ns
     -- Where no executor is recorded, the pauses between ops are its: the loop's part of them by how many ops it runs.
@@ -104,6 +137,16 @@ add to arrays that no round reads: its small ops are priced, four fifths of them
       facts = { ["step.ns"] = 1e7 },
       tables = { ops = {},
                  excess = { { cell = 1, flaw = "gathered-items", ns = 3e5, share = 0.03, factor = 0.05 } } } },
+    { name = "a scan of sums", framework = "tensorflow", format = "xspace", finding = true, replay = { 3e6 },
+      facts = { ["step.ns"] = 1e7, ["host.executor_ns"] = 3e6 },
+      tables = { ops = { { name = "scan/TensorArrayV2Read/TensorListGetItem", type = "TensorListGetItem", calls = 1,
+                           self_ns = 1e3 }, { name = "dense/MatMul", type = "MatMul", calls = 1, self_ns = 4e6 } },
+                 activities = { { name = "ExecutorState::Process", kind = "executor", events = 900 } } } },
+    { name = "a scan that multiplies", framework = "tensorflow", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1e7, ["host.executor_ns"] = 3e6 },
+      tables = { ops = { { name = "scan/TensorArrayV2Read/TensorListGetItem", type = "TensorListGetItem", calls = 1,
+                           self_ns = 1e3 }, { name = "while/MatMul", type = "MatMul", calls = 40, self_ns = 4e6 } },
+                 activities = { { name = "ExecutorState::Process", kind = "executor", events = 900 } } } },
     { name = "a scan over time", finding = false, facts = { ["step.ns"] = 1e7, ["host.executor_ns"] = 5e6 },
       tables = { ops = { { name = "while/body/_1/while/lstm_cell/MatMul", type = "MatMul", calls = 64,
                            self_ns = 3e6 } } } },
