@@ -1,0 +1,106 @@
+/* What TensorFlow programs do in each step though it is needed once, and batches that are padded.
+ */
+#include "excess_program.h"
+
+static void start_tensorflow(struct program *program)
+{
+    start(program);
+    program->b.profile.format = FORMAT_XSPACE;
+    program->b.profile.framework = builder_name(&program->b, "tensorflow");
+}
+
+/* Four steps with an op of 4 ms each. In each of them, or in the first alone, Python makes an
+ * iterator, 4 ms, and waits 2 ms for its first batch: 95 % of 6 ms a step. */
+static void iterators_in_each_step(void **state)
+{
+    (void)state;
+    for (int is_each = 0; is_each < 2; is_each++) {
+        struct program program;
+
+        start_tensorflow(&program);
+        for (int step = 0; step < 4; step++) {
+            if (is_each || step == 0) {
+                slice(&program, "EagerLocalExecute: MakeIterator", ACTIVITY_INPUT_WORK, NULL,
+                      4000000);
+                program.now += 4000000;
+            }
+            slice(&program, "EagerLocalExecute: IteratorGetNext", ACTIVITY_INPUT_WAIT, NULL,
+                  2000000);
+            program.now += 2000000;
+            run(&program, "dense/MatMul", "f32[8,64] f32[64,64]", 4000000);
+            end_step(&program);
+        }
+        finish(&program);
+        assert_true(fabs(claimed(&program, "iterator-made") - (is_each ? 0.95 * 6e6 : 0)) < 1);
+        builder_free(&program.b);
+    }
+}
+
+/* Four runs that read a variable for 5 ms each, because it was asked for: 98 % of them; or because
+ * a product takes it. */
+static void variables_fetched_in_each_run(void **state)
+{
+    static const char *const names[] = { "MatMul/ReadVariableOp", "items/Read/ReadVariableOp" };
+
+    (void)state;
+    for (int is_fetched = 0; is_fetched < 2; is_fetched++) {
+        struct program program;
+
+        start_tensorflow(&program);
+        for (int step = 0; step < 4; step++) {
+            run(&program, names[is_fetched], "f32[64,64]", 5000000);
+            run(&program, "dense/MatMul", "f32[8,64] f32[64,64]", 4000000);
+            end_step(&program);
+        }
+        finish(&program);
+        assert_true(fabs(claimed(&program, "fetched-variables") - (is_fetched ? 0.98 * 5e6 : 0)) <
+                    1);
+        builder_free(&program.b);
+    }
+}
+
+/* Steps of 2 and 4 ms in turn, or of 3 ms each, whose batches a pipeline pads: half of 3 ms a step.
+ * Where it groups by length as well, padding is little. */
+static void batches_of_mixed_lengths(void **state)
+{
+    static const struct {
+        const char *stage;
+        int64_t     odd_ns, even_ns;
+        double      claimed_ns;
+    } rows[] = {
+        { "Iterator::Root::Prefetch::PaddedBatchV2", 2000000, 4000000, 1.5e6 },
+        { "Iterator::Root::Prefetch::PaddedBatchV2", 3000000, 3000000, 0 },
+        { "Iterator::Root::Prefetch::GroupByWindow[8]::PaddedBatchV2", 2000000, 4000000, 0 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct program program;
+        uint32_t       thread;
+
+        start_tensorflow(&program);
+        thread = builder_timeline(&program.b, program.host, NO_ID, "tf_data_private_threadpool");
+        for (int step = 0; step < 4; step++) {
+            builder_event(&program.b, thread,
+                          activity_of(&program, rows[i].stage, ACTIVITY_INPUT_STAGE, NULL),
+                          program.now, 100000);
+            run(&program, "dense/MatMul", "f32[8,64] f32[64,64]",
+                step % 2 ? rows[i].odd_ns : rows[i].even_ns);
+            end_step(&program);
+        }
+        finish(&program);
+        assert_true(fabs(claimed(&program, "padded-batches") - rows[i].claimed_ns) < 1);
+        builder_free(&program.b);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(iterators_in_each_step),
+        cmocka_unit_test(variables_fetched_in_each_run),
+        cmocka_unit_test(batches_of_mixed_lengths),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
