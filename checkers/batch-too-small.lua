@@ -94,8 +94,16 @@ local function of_items(p, cfg)
   }
 end
 
+-- Rows of what the costliest op of a session's run makes; nil where no shape tells.
+local function rows_of_run(p)
+  local op = p:has("ops") and p:table("ops"):top("self_ns", 1):rows()[1]
+  return op and tonumber((op.shapes or ""):match("->\\[(\\d+),[^\\]]*\\]$"))
+end
+
 -- A session runs the same small graph for each input.
 local function of_sessions(p, cfg)
+  -- Requests that bring many rows are batches, which come when they come.
+  if (rows_of_run(p) or 1) > cfg.max_single_rows then return nil end
   return p:in_excess {
     flaw = "single-inputs", min_share = cfg.min_single_share, time = "starting, feeding and fetching",
     title = "A session runs for each input alone: %s of each run",
@@ -117,6 +125,8 @@ return rule {
                         doc = "PyTorch: share of the step that one call for all rows saves" },
     min_single_share = { default = 0.2, min = 0, max = 1, unit = "share",
                          doc = "share of a session's run that a batch of many saves" },
+    max_single_rows = { default = 4, min = 1, max = 1e6, unit = "count",
+                        doc = "rows that a session's run works on, where shapes are known" },
     min_runs = { default = 8, min = 2, max = 1e6, unit = "count", doc = "runs a step of the same program" },
     min_run_share = { default = 0.4, min = 0, max = 1, unit = "share",
                       doc = "share of all runs that are runs of that program" },
@@ -209,6 +219,11 @@ products what this machine's best rate does not need.]],
       facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "single-inputs", ns = 9e6, share = 0.9, factor = 0.1,
                               detail = "64 runs" } } } },
+    { name = "requests of 16 rows", format = "graph", framework = "tensorflow", finding = false,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "layer0/MatMul", type = "MatMul", self_ns = 4e5, shapes = "[16,56]->[16,64]" },
+                         { name = "Sigmoid", type = "Sigmoid", self_ns = 1e5, shapes = "[?,1]->[1,1]" } },
+                 excess = { { cell = 1, flaw = "single-inputs", ns = 9e6, share = 0.9, factor = 0.1 } } } },
     { name = "few runs", format = "graph", framework = "tensorflow", finding = false,
       facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "other", ns = 9e6, share = 0.9, factor = 0.1 } } } },

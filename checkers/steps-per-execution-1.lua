@@ -8,7 +8,8 @@ return rule {
   cause = "host", tags = { "tensorflow", "keras", "host" },
   more_specific_than = { "host-bound", "step-boundary-gap", "tiny-ops" },
   params = {
-    max_step_ns = { default = 20e6, min = 0, max = 1e12, unit = "ns", doc = "steps longer than this hide the loop" },
+    max_step_ns = { default = 5e6, min = 0, max = 1e12, unit = "ns",
+                    doc = "beside longer steps the loop's some hundred microseconds are little" },
     min_share = { default = 0.3, min = 0, max = 1, unit = "share",
                   doc = "share of the step in the loop around the training function" },
   },
