@@ -14,6 +14,11 @@ local kinds = {
     title = "Each round of a loop writes all rows to change one: %s of each step", time = "rows that stay as they are",
     remedy = { text = "Give the row out of the scan (its second result), or write it in place.",
                code = "return state, row   # instead of jnp.where(jnp.arange(n) == i, row, rows)" } },
+  -- Outputs may be as many as that: a fact.
+  { flaw = "row-jacobian", confidence = "low", severity = "info",
+    title = "A Jacobian of every row by every row takes %s a step", time = "gradients of all outputs",
+    remedy = { text = "Rows of a batch do not depend on each other: ask for each row's derivatives by its own inputs.",
+               code = "jacobian = tape.batch_jacobian(y, x)   # instead of the diagonal of tape.jacobian(y, x)" } },
 }
 
 return rule {
@@ -33,21 +38,26 @@ return rule {
   doc = [[
 The op behind a product keeps a few of its rows: a head over all positions of which the last is read, say. Priced as the
 product times the share thrown away. In compiled programs of JAX the parts of results are followed back that slices
-take, through what works element by element and reductions, to the products that make them.]],
+take, through what works element by element and reductions, to the products that make them. In TensorFlow, gradients of
+all outputs that take a hundred times as long as the model: a bound, since outputs may be as many.]],
 
   check = function(p, cfg)
     local list = {}
     for _, kind in ipairs(kinds) do
       local found = p:in_excess { flaw = kind.flaw, min_share = cfg.min_share, title = kind.title, time = kind.time,
                                   remedy = kind.remedy, confidence = kind.confidence,
-                                  severity = p:table("excess"):where { flaw = kind.flaw }:sum("share")
-                                    >= cfg.min_loud_share and "warn" or "info" }
+                                  severity = kind.severity or (p:table("excess"):where { flaw = kind.flaw }:sum("share")
+                                    >= cfg.min_loud_share and "warn" or "info") }
       if found then list[#list + 1] = found end
     end
     return list
   end,
 
   examples = {
+    { name = "the diagonal of a Jacobian", framework = "tensorflow", format = "xspace", finding = true,
+      severity = "info", replay = { 9e6 }, facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "row-jacobian", op = "MatMul", ns = 9e6, share = 0.9, factor = 0.1,
+                              detail = "253 times as long" } } } },
     { name = "a head over all positions", framework = "pytorch", format = "kineto", finding = true, replay = { 3e6 },
       facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "thrown-rows", op = "aten::linear", ns = 3e6, share = 0.3, factor = 0.1,
