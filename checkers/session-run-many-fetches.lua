@@ -29,8 +29,8 @@ local function fetched_variables(p, cfg)
     flaw = "fetched-variables", min_share = cfg.min_share, time = "copying variables for Python", severity = "warn",
     title = "Each session run fetches whole variables: %s",
     remedy = { text = "Fetch variables every few hundred steps, or what is wanted of them, as a norm, from the graph.",
-               code = "norm = tf.linalg.global_norm(tf.trainable_variables())\n"
-                 .. "_, size = session.run([train_op, norm])   # instead of session.run([train_op, variables])" },
+               code = "size = tf.linalg.global_norm(variables)\n"
+                 .. "session.run([train_op, size])   # instead of session.run([train_op, variables])" },
     confidence = "high",
   }
 end
