@@ -4,7 +4,7 @@ return rule {
   title = "Little is computed in 16 bits",
   category = "precision", severity = "info",
   needs = { "step.ns", "device.idle_share", "device.count", "device.compute_share", "precision.f16_share",
-            "precision.f8_share", "precision.f32_share", "precision.product_f32_ns" },
+            "precision.f8_share", "precision.f32_share", "precision.product_f32_ns", "device.half_type" },
   cause = "precision", tags = { "precision" },
   params = {
     max_share = { default = 0.10, min = 0, max = 1, unit = "share",
@@ -14,14 +14,15 @@ return rule {
   },
   doc = [[
 Sixteen bits halve the traffic, and matrix units take them at several times the rate. Priced as Amdahl's
-law has it, over the products in float32 alone. Silent without such products.]],
+law has it, over the products in float32 alone. Silent without such products, and on devices of which it is not known
+what they multiply in 16 bits.]],
 
   check = function(p, cfg)
     local half, single = p.fact["precision.f16_share"] + p.fact["precision.f8_share"], p.fact["precision.f32_share"]
     local ns, step_ns = p.fact["precision.product_f32_ns"] / p.fact["device.count"], p.fact["step.ns"]
     if half + single <= 0 or half / (half + single) >= cfg.max_share or ns / step_ns < cfg.min_share then return nil end
     -- Before Ampere matrix units take float16 alone, whose gradients need a scaler.
-    local is_float16 = p:has("device.half_type") and p.fact["device.half_type"] == "float16"
+    local is_float16 = p.fact["device.half_type"] == "float16"
     local code = is_float16
       and { pytorch = "with torch.autocast('cuda', torch.float16):   # and a torch.amp.GradScaler('cuda') in training",
             jax = "x = x.astype(jnp.float16)",
@@ -47,11 +48,11 @@ law has it, over the products in float32 alone. Silent without such products.]],
     { name = "all in float32", framework = "tensorflow", finding = true, impact_ns = 1.5e6,
       facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.count"] = 1, ["device.compute_share"] = 0.9,
                 ["precision.f16_share"] = 0, ["precision.f8_share"] = 0, ["precision.f32_share"] = 0.9,
-                ["precision.product_f32_ns"] = 4e6 } },
+                ["precision.product_f32_ns"] = 4e6, ["device.half_type"] = "bfloat16" } },
     { name = "mixed", finding = false,
       facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.count"] = 1, ["device.compute_share"] = 0.9,
                 ["precision.f16_share"] = 0.5, ["precision.f8_share"] = 0, ["precision.f32_share"] = 0.4,
-                ["precision.product_f32_ns"] = 4e6 } },
+                ["precision.product_f32_ns"] = 4e6, ["device.half_type"] = "bfloat16" } },
     { name = "a CPU program", skipped = true, facts = { ["step.ns"] = 1e7 } },
   },
 }

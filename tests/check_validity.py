@@ -286,7 +286,7 @@ def other_accelerators():
     for prefix, is_known in (("npu", True), ("zzz-", False)):
         trace = Trace(None)
         for i in range(40):
-            trace.op("aten::mm", 1000 + 100 * i, 40)
+            trace.op("aten::mm", 1000 + 100 * i, 40, [[512, 512]] * 2)
             trace.number += 1
             trace.event(f"{prefix}_runtime" if is_known else prefix, "aclrtLaunchKernel", 1010 + 100 * i, 5, correlation=trace.number)
             trace.event(f"{prefix}_kernel" if is_known else prefix, "MatMulV2", 1030 + 100 * i, 60, 7, 0, device=0, stream=7, correlation=trace.number)
@@ -298,6 +298,7 @@ def other_accelerators():
         _, out, _ = run("advise", f"backend-{is_known}.json")
         expect(not is_known or "1 NPU" in out and "GPU" not in out, f"nor is it a GPU: {out[:200]}")
         expect(not is_known or 0.55 < parts.get("compute", 0) < 0.65, f"{prefix}: {parts}")
+        expect("low-16bit-share" not in rules(report), f"{prefix}: nobody knows what it multiplies in 16 bits: {rules(report)}")
     _, out, _ = run("info", "backend-False.json")
     expect("Not understood" in out, "what is not understood is told")
 

@@ -41,8 +41,8 @@ bool markers_inputs(struct profile const *profile, struct intern *names, struct 
 bool markers_updates(struct profile const *profile, struct intern *names, struct arena *arena,
                      struct markers *markers);
 /* The row of ops that comes again and again on the thread that spends most time in them: iterations
- * that nothing marks. None where a row is short, comes fewer than three times, or takes far from as
- * long each time. false: out of memory. */
+ * that nothing marks, of programs with an accelerator. None where a row is short, comes fewer than
+ * three times, or takes far from as long each time. false: out of memory. */
 bool markers_repeats(struct profile const *profile, struct arena *arena, struct markers *markers);
 /* Steps of an engine that serves language models, by the ranges that it marks them with
  * (engine_mark.h), on the thread that spends most time in them. None for a single one: where it
