@@ -46,7 +46,9 @@ static void check(const struct row *row)
 
 #define B "\"c10::BFloat16\""
 #define F "\"float\""
+#define I "\"signed char\""
 #define L "\"long int\""
+#define O "\"ScalarList\""
 #define S "\"Scalar\""
 
 /* 2 sequences, 4 heads, 10 queries, 20 keys of 8: scores 2·4·10·20·8·2, the sum of values the same.
@@ -95,10 +97,95 @@ static void attention(void **state)
         check(&rows[i]);
 }
 
+/* One sequence, 2 heads, 4 queries and keys of 8, causal: 1 + 2 + 3 + 4 pairs a head, 20 in all;
+ * each two products of 8. Backward has five: scores again, and gradients of scores, values, queries
+ * and keys. Where an op's arguments say so differs. */
+static void masks(void **state)
+{
+    static const struct row rows[] = {
+        { "aten::_scaled_dot_product_flash_attention_for_cpu",
+          "[1,2,4,8],[1,2,4,8],[1,2,4,8],[],[]", B "," B "," B "," S "," S,
+          "\"\",\"\",\"\",\"\",\"True\"", 20 * (2 * 8 + 2 * 8), 2 * 64 * 4 },
+        { "aten::_scaled_dot_product_efficient_attention",
+          "[1,2,4,8],[1,2,4,8],[1,2,4,8],[],[],[],[]", B "," B "," B "," S "," S "," S "," S,
+          "\"\",\"\",\"\",\"\",\"\",\"\",\"True\"", 20 * (2 * 8 + 2 * 8), 2 * 64 * 4 },
+        { "aten::_scaled_dot_product_cudnn_attention", "[1,2,4,8],[1,2,4,8],[1,2,4,8],[],[],[],[]",
+          B "," B "," B "," S "," S "," S "," S, "\"\",\"\",\"\",\"\",\"\",\"\",\"True\"",
+          20 * (2 * 8 + 2 * 8), 2 * 64 * 4 },
+        { "aten::_scaled_dot_product_fused_attention_overrideable",
+          "[1,2,4,8],[1,2,4,8],[1,2,4,8],[],[],[]", B "," B "," B "," S "," S "," S,
+          "\"\",\"\",\"\",\"\",\"\",\"True\"", 20 * (2 * 8 + 2 * 8), 2 * 64 * 4 },
+        { "aten::_cudnn_attention_forward", "[1,2,4,8],[1,2,4,8],[1,2,4,8],[],[],[],[],[],[],[],[]",
+          B "," B "," B "," S "," S "," S "," S "," S "," S "," S "," S,
+          "\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"True\"", 20 * (2 * 8 + 2 * 8),
+          2 * 64 * 4 },
+        { "flash_attn::_flash_attn_forward", "[1,4,2,8],[1,4,2,8],[1,4,2,8],[],[],[]",
+          B "," B "," B "," S "," S "," S, "\"\",\"\",\"\",\"\",\"\",\"True\"",
+          20 * (2 * 8 + 2 * 8), 2 * 64 * 4 },
+        { "aiter::mha_fwd", "[1,4,2,8],[1,4,2,8],[1,4,2,8],[],[],[]",
+          B "," B "," B "," S "," S "," S, "\"\",\"\",\"\",\"\",\"\",\"True\"",
+          20 * (2 * 8 + 2 * 8), 2 * 64 * 4 },
+        { "aiter::fmha_v3_fwd", "[1,4,2,8],[1,4,2,8],[1,4,2,8],[],[],[]",
+          B "," B "," B "," S "," S "," S, "\"\",\"\",\"\",\"\",\"\",\"True\"",
+          20 * (2 * 8 + 2 * 8), 2 * 64 * 4 },
+        { "aten::_scaled_dot_product_flash_attention_for_cpu_backward",
+          "[1,2,4,8],[1,2,4,8],[1,2,4,8],[1,2,4,8],[],[],[],[]",
+          B "," B "," B "," B "," S "," S "," S "," S,
+          "\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"True\"", 20 * (6 * 8 + 4 * 8), 2 * 64 * (4 + 3) },
+        { "aten::_scaled_dot_product_efficient_attention_backward",
+          "[1,2,4,8],[1,2,4,8],[1,2,4,8],[1,2,4,8],[],[],[],[],[],[],[],[]",
+          B "," B "," B "," B "," S "," S "," S "," S "," S "," S "," S "," S,
+          "\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"True\"", 20 * (6 * 8 + 4 * 8),
+          2 * 64 * (4 + 3) },
+        { "aten::_scaled_dot_product_cudnn_attention_backward",
+          "[1,2,4,8],[1,2,4,8],[1,2,4,8],[1,2,4,8],[],[],[],[],[],[],[],[],[],[],[]",
+          B "," B "," B "," B "," S "," S "," S "," S "," S "," S "," S "," S "," S "," S "," S,
+          "\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"True\"",
+          20 * (6 * 8 + 4 * 8), 2 * 64 * (4 + 3) },
+        { "aten::_flash_attention_backward",
+          "[1,4,2,8],[1,4,2,8],[1,4,2,8],[1,4,2,8],[],[],[],[],[],[],[],[]",
+          B "," B "," B "," B "," S "," S "," S "," S "," S "," S "," S "," S,
+          "\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"True\"", 20 * (6 * 8 + 4 * 8),
+          2 * 64 * (4 + 3) },
+        { "aten::_efficient_attention_backward",
+          "[1,4,2,8],[1,4,2,8],[1,4,2,8],[1,4,2,8],[],[],[],[],[],[],[],[],[],[],[]",
+          B "," B "," B "," B "," S "," S "," S "," S "," S "," S "," S "," S "," S "," S "," S,
+          "\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"True\"",
+          20 * (6 * 8 + 4 * 8), 2 * 64 * (4 + 3) },
+        { "flash_attn::_flash_attn_backward",
+          "[1,4,2,8],[1,4,2,8],[1,4,2,8],[1,4,2,8],[],[],[],[],[],[],[],[]",
+          B "," B "," B "," B "," S "," S "," S "," S "," S "," S "," S "," S,
+          "\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"True\"", 20 * (6 * 8 + 4 * 8),
+          2 * 64 * (4 + 3) },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        check(&rows[i]);
+}
+
 static void products(void **state)
 {
     static const struct row rows[] = {
         { "aten::mm", "[4,3],[3,5]", F "," F, NULL, 2 * 4 * 3 * 5, 4 * (12 + 15 + 20) },
+        /* what is added is read, too */
+        { "aten::addmm", "[5],[4,3],[3,5],[],[]", F "," F "," F "," S "," S, NULL, 2 * 4 * 3 * 5,
+          4 * (5 + 12 + 15 + 20) },
+        { "aten::_addmm_activation", "[5],[4,3],[3,5],[],[],[]", F "," F "," F "," S "," S "," S,
+          NULL, 2 * 4 * 3 * 5, 4 * (5 + 12 + 15 + 20) },
+        { "aten::bmm", "[2,4,3],[2,3,5]", F "," F, NULL, 2 * 2 * 4 * 3 * 5,
+          4 * 2 * (12 + 15 + 20) },
+        { "aten::baddbmm", "[2,4,5],[2,4,3],[2,3,5],[],[]", F "," F "," F "," S "," S, NULL,
+          2 * 2 * 4 * 3 * 5, 4 * 2 * (20 + 12 + 15 + 20) },
+        /* whole numbers of eight bits, sums of 32 */
+        { "aten::_int_mm", "[4,3],[3,5]", I "," I, NULL, 2 * 4 * 3 * 5, 12 + 15 + 4 * 20 },
+        /* weights of eight bits stand by rows, with a scale each */
+        { "aten::_weight_int8pack_mm", "[4,3],[5,3],[5]", B "," I "," B, NULL, 2 * 4 * 3 * 5,
+          2 * 12 + 15 + 2 * 5 + 2 * 20 },
+        { "mkldnn::_linear_pointwise", "[4,3],[5,3],[5],[],[],[]", F "," F "," F ",\"\",\"\",\"\"",
+          NULL, 2 * 4 * 3 * 5, 4 * (12 + 15 + 5 + 20) },
+        { "aten::mkldnn_linear", "[4,3],[5,3],[5]", F "," F "," F, NULL, 2 * 4 * 3 * 5,
+          4 * (12 + 15 + 5 + 20) },
         /* eight bits in, sixteen out */
         { "aten::_scaled_mm", "[16,32],[32,64],[],[]",
           "\"c10::Float8_e4m3fn\",\"c10::Float8_e4m3fn\",\"\",\"\"", NULL, 2 * 16 * 32 * 64,
@@ -123,6 +210,52 @@ static void products(void **state)
         check(&rows[i]);
 }
 
+/* Two images of 4 channels, 6 x 6, by 3 x 3 filters with a border of one, every second place:
+ * (6 + 2 - 3) / 2 + 1 = 3 rows and columns; 8 filters give 2·8·3·3 = 144 outputs of 4·3·3 products.
+ */
+static void convolutions(void **state)
+{
+    static const int outputs = 144, input = 2 * 4 * 6 * 6, weight = 8 * 4 * 3 * 3;
+    const struct row rows[] = {
+        { "aten::mkldnn_convolution", "[2,4,6,6],[8,4,3,3],[],[],[],[],[]",
+          F "," F ",\"\"," O "," O "," O "," S,
+          "\"\",\"\",\"\",\"[1, 1]\",\"[2, 2]\",\"[1, 1]\",\"1\"", 2 * outputs * 36,
+          4 * (input + weight + outputs) },
+        { "aten::miopen_convolution", "[2,4,6,6],[8,4,3,3],[],[],[],[],[],[],[]",
+          F "," F ",\"\"," O "," O "," O "," S "," S "," S,
+          "\"\",\"\",\"\",\"[1, 1]\",\"[2, 2]\",\"[1, 1]\",\"1\",\"False\",\"False\"",
+          2 * outputs * 36, 4 * (input + weight + outputs) },
+        /* strides stand before borders */
+        { "aten::convolution_overrideable", "[2,4,6,6],[8,4,3,3],[],[],[],[],[],[],[]",
+          F "," F ",\"\"," O "," O "," O "," S "," O "," S,
+          "\"\",\"\",\"\",\"[2, 2]\",\"[1, 1]\",\"[1, 1]\",\"False\",\"[0, 0]\",\"1\"",
+          2 * outputs * 36, 4 * (input + weight + outputs) },
+        { "aten::_slow_conv2d_forward", "[2,4,6,6],[8,4,3,3],[],[],[],[]",
+          F "," F "," O ",\"\"," O "," O, "\"\",\"\",\"[3, 3]\",\"\",\"[2, 2]\",\"[1, 1]\"",
+          2 * outputs * 36, 4 * (input + weight + outputs) },
+        /* a filter a channel: 2·4·3·3 = 72 outputs of 9 products */
+        { "aten::_conv_depthwise2d", "[2,4,6,6],[4,1,3,3],[],[],[],[],[]",
+          F "," F "," O ",\"\"," O "," O "," O,
+          "\"\",\"\",\"[3, 3]\",\"\",\"[2, 2]\",\"[1, 1]\",\"[1, 1]\"", 2 * 72 * 9,
+          4 * (input + 4 * 9 + 72) },
+        /* gradients of input and weights, then of the weights alone */
+        { "aten::convolution_backward", "[2,8,3,3],[2,4,6,6],[8,4,3,3],[],[],[],[],[],[],[],[]",
+          F "," F "," F "," O "," O "," O "," O "," S "," O "," S "," O,
+          "\"\",\"\",\"\",\"[0]\",\"[2, 2]\",\"[1, 1]\",\"[1, 1]\",\"False\",\"[0, 0]\",\"1\","
+          "\"[True, True, False]\"",
+          2 * 2 * outputs * 36, 4 * (outputs + input + weight) },
+        { "aten::convolution_backward", "[2,8,3,3],[2,4,6,6],[8,4,3,3],[],[],[],[],[],[],[],[]",
+          F "," F "," F "," O "," O "," O "," O "," S "," O "," S "," O,
+          "\"\",\"\",\"\",\"[0]\",\"[2, 2]\",\"[1, 1]\",\"[1, 1]\",\"False\",\"[0, 0]\",\"1\","
+          "\"[False, True, False]\"",
+          2 * outputs * 36, 4 * (outputs + input + weight) },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        check(&rows[i]);
+}
+
 static void passes_over_memory(void **state)
 {
     static const struct row rows[] = {
@@ -138,6 +271,10 @@ static void passes_over_memory(void **state)
         { "aten::gt", "[1000],[]", F "," S, NULL, -1, 4 * 1000 + 1000 },
         { "aten::native_layer_norm", "[64,512],[],[512],[512],[]",
           B ",\"ScalarList\"," B "," B "," S, NULL, -1, 2 * (64 * 512 * 2 + 512 * 2) },
+        { "aten::_fused_rms_norm", "[64,512],[],[512],[]", B ",\"ScalarList\"," B "," S, NULL, -1,
+          2 * (64 * 512 * 2 + 512) },
+        /* a byte an element says what was kept */
+        { "aten::native_dropout", "[1000],[],[]", F "," S "," S, NULL, -1, 4 * 2000 + 1000 },
         { "aten::_softmax", "[4,128,128],[],[]", F "," S "," S, NULL, -1, 4 * 2 * (4 * 128 * 128) },
         { "aten::cat", "[[10,4],[20,4]],[]", "\"TensorList\"," S, NULL, -1,
           -1 }, /* of unknown types */
@@ -161,8 +298,8 @@ static void passes_over_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(attention),
-        cmocka_unit_test(products),
+        cmocka_unit_test(attention),          cmocka_unit_test(masks),
+        cmocka_unit_test(products),           cmocka_unit_test(convolutions),
         cmocka_unit_test(passes_over_memory),
     };
 

@@ -445,8 +445,10 @@ void kineto_cost(struct str name, const struct kineto_event *event,
     if (op->bytes >= 0 && output_elements >= 0) {
         int64_t bits = dtype_bits(operands->list[0].dtype);
 
-        /* products of eight bits give sixteen */
-        output_bytes = times(output_elements, bits == 8 ? 2 : bits / 8);
+        /* products of eight bits give sixteen, whole numbers 32 */
+        bool is_whole = operands->list[0].dtype == DTYPE_I8;
+
+        output_bytes = times(output_elements, is_whole ? 4 : bits == 8 ? 2 : bits / 8);
         if (output_bytes < 0 || __builtin_add_overflow(op->bytes, output_bytes, &op->bytes))
             op->bytes = -1;
     }
