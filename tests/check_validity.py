@@ -497,6 +497,18 @@ def an_accelerator_without_calls():
         expect(is_watched or priced(report) == [], f"nothing is priced: {priced(report)}")
 
 
+def a_wait_alone():
+    """A GPU, a wait of 115 ms for it, and no work of it: not an idle step, but one that is not known. With work it is known."""
+    for has_work in (False, True):
+        trace = Trace()
+        trace.op("aten::mm", 1000, 900, [[512, 512]] * 2)
+        for i in range(10 * has_work):
+            trace.kernel("nvjet_tst_128x256_64x4_1x2_h_bz_coopA_TNN", 1010 + 10 * i, 2000 + 11000 * i, 10900)
+        trace.call("cudaDeviceSynchronize", 2000, 115000)
+        report = trace.advice(f"wait-alone-{has_work}")
+        expect((report["verdict"]["class"] == "unknown") == (not has_work), f"a wait, work {has_work}: {report['verdict']}")
+
+
 def calls_that_run_the_work():
     """300 calls that last as long as their work: a mode to leave where CUDA's, how the runtime is where another's."""
     for prefix, call in (("cuda", "cudaLaunchKernel"), ("mtia", "runFunction - job_prep_and_submit_for_execution")):
@@ -600,6 +612,7 @@ def main():
     the_device_alone()
     no_device_work()
     an_accelerator_without_calls()
+    a_wait_alone()
     calls_that_run_the_work()
     prepared_in_the_step()
     serving()

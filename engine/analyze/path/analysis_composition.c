@@ -4,6 +4,7 @@
  * these shares of what a step takes (steps_ns), so that they sum to it. Slow steps are told apart.
  */
 #include "analyze/analysis.h"
+#include "analyze/device/device_activity.h"
 #include "analyze/step/start_up.h"
 #include "base/sort.h"
 
@@ -389,6 +390,32 @@ static bool say_none(struct study *study, const char *capture, const char *reaso
     return facts_absent(&study->facts, names, capture, "%s", reason);
 }
 
+static bool names_accelerator(const struct profile *profile)
+{
+    for (size_t i = 0; i < profile->devices.count; i++)
+        if (profile->devices.items[i].kind != DEVICE_CPU)
+            return true;
+    return false;
+}
+
+/* No accelerator did anything, and for most of the step the host did not either: what it waited for
+ * was not recorded. */
+static bool is_blank(const struct study *study)
+{
+    double idle_ns = 0, all_ns = 0;
+
+    if (!names_accelerator(study->profile) || (study->devices && study->devices->rows.count > 0))
+        return false;
+    for (size_t i = 0; i < study->path.segments.count; i++) {
+        const struct segment *segment = &study->path.segments.items[i];
+        double                ns = (double)(segment->end_ns - segment->start_ns);
+
+        all_ns += ns;
+        idle_ns += segment->part == PART_IDLE_OTHER ? ns : 0;
+    }
+    return idle_ns > 0.5 * all_ns;
+}
+
 static bool run(struct study *study, struct err *err)
 {
     struct arena scratch = { .budget_bytes = study->arena->budget_bytes };
@@ -397,6 +424,9 @@ static bool run(struct study *study, struct err *err)
     if (study->path.lacks_device)
         ok = say_none(study, "device tracing",
                       "what the accelerator did was not recorded, only the host");
+    else if (is_blank(study))
+        ok = say_none(study, "device tracing",
+                      "the host waits for most of the step, and no device's work was recorded");
     else if (study->path.segments.count == 0)
         ok = say_none(study, "at least one whole step", "no step with a timeline of events");
     else
