@@ -53,6 +53,27 @@ static void pool_work_belongs_to_the_op_under_way(void **state)
     builder_free(&b);
 }
 
+/* Of two events one has no name, which is not most; of two both: then nothing is said of parts. */
+static void a_step_without_names_has_no_parts(void **state)
+{
+    (void)state;
+    for (uint64_t nameless = 1; nameless <= 2; nameless++) {
+        struct profile_builder b;
+        uint32_t               python;
+
+        builder_start(&b, FORMAT_XSPACE);
+        python = builder_timeline(&b, builder_host(&b, "h"), NO_ID, "python");
+        builder_slice(&b, python, "(no name)", ACTIVITY_OTHER, 10000, 60000);
+        builder_slice(&b, python, "(no name)", ACTIVITY_OTHER, 80000, 10000);
+        b.profile.nameless_events = nameless;
+        builder_step(&b, 0, 0, 100000);
+        builder_finish(&b);
+        walk(&b, python);
+        assert_true(isnan(builder_fact(&b, "part.host_ns")) == (nameless == 2));
+        builder_free(&b);
+    }
+}
+
 /* A step of 100 us: 60 us make an iterator, 20 of them a dataset inside; 10 us wait for a batch.
  * Building the pipeline is the program's own work, waiting for it is input. */
 static void building_a_pipeline_is_host_work(void **state)
@@ -206,6 +227,7 @@ int main(void)
         cmocka_unit_test(dispatch_holds_a_step_of_small_programs),
         cmocka_unit_test(python_is_placed_around_the_computation),
         cmocka_unit_test(python_behind_the_mark_of_a_wait_waits),
+        cmocka_unit_test(a_step_without_names_has_no_parts),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -421,7 +421,11 @@ static bool run(struct study *study, struct err *err)
     struct arena scratch = { .budget_bytes = study->arena->budget_bytes };
     bool         ok;
 
-    if (study->path.lacks_device)
+    if (study->path.lacks_names)
+        ok = say_none(
+            study, "again, and copy the whole file",
+            "the names of most events are missing, as where the end of the file is cut off");
+    else if (study->path.lacks_device)
         ok = say_none(study, "device tracing",
                       "what the accelerator did was not recorded, only the host");
     else if (is_blank(study))

@@ -110,6 +110,7 @@ bool path_begin(struct study *study)
     study->path.leader = find_leader(study);
     study->path.has_device = device != NULL;
     study->path.lacks_device = lacks_device(study);
+    study->path.lacks_names = profile->nameless_events > profile->event_count / 2;
     study->path.shows_copies = device && profile->devices.items[device->device].kind == DEVICE_GPU;
     study->path.shows_collectives = device && device->collective_ns > 0;
     return true;
@@ -416,6 +417,7 @@ bool path_of_step(const struct study *study, uint32_t step, struct arena *arena,
     alone.arena = arena;
     alone.path = (struct path) { .leader = of->leader,
                                  .lacks_device = of->lacks_device,
+                                 .lacks_names = of->lacks_names,
                                  .has_device = of->has_device,
                                  .shows_copies = of->shows_copies,
                                  .shows_collectives = of->shows_collectives };

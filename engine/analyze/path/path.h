@@ -61,6 +61,7 @@ struct path {
     uint32_t leader;              /* timeline that leads the steps, or NO_ID */
     uint32_t core_count;          /* of the reference host; from the file or seen at work */
     bool     lacks_device;        /* one was given work, and none of it was recorded */
+    bool     lacks_names;         /* of most events */
     bool     has_device;          /* an accelerator's work stands for compute */
     bool     shows_copies;        /* … and its timelines show its copies */
     bool     shows_collectives;   /* … and its collectives */

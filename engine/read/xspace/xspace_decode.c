@@ -176,6 +176,7 @@ static void note_oddities(const struct xspace_tasks *tasks, struct profile *prof
             { task->is_unsorted, "lines were not sorted by time and have been sorted", false },
         };
 
+        profile->nameless_events += task->nameless_count;
         for (size_t n = 0; n < ARRAY_COUNT(rows); n++)
             if (rows[n].count)
                 (rows[n].is_damage ? profile_damage : profile_note)(profile, NULL, rows[n].count,
