@@ -59,7 +59,7 @@ static void call(struct profile_builder *b, uint32_t thread, const char *name, i
 
 /* Two graph functions of 10 us in turn: four calls of the one with gradients every 20 us, 20 of the
  * other, three of the first. The first makes the steps: 20, 20, 20, 500 - 60 = 440, 20, 20 us, and
- * a last one that is cut; 540 us over six are 90 us. */
+ * a last one that is cut; 540 us over six are 90 us. Of six, nine in ten are six (nearest rank). */
 static void evaluation_is_a_part_of_the_step(void **state)
 {
     struct profile_builder b;
@@ -90,6 +90,7 @@ static void evaluation_is_a_part_of_the_step(void **state)
     assert_float_equal(builder_fact(&b, "step.count"), 7, 0);
     assert_float_equal(builder_fact(&b, "step.used"), 6, 0);
     assert_float_equal(builder_fact(&b, "step.max_ns"), 440000, 0);
+    assert_float_equal(builder_fact(&b, "step.p90_ns"), 440000, 0);
     assert_float_equal(builder_fact(&b, "step.ns"), 90000, 0);
     builder_free(&b);
 }

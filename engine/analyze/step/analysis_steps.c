@@ -60,6 +60,8 @@ static const struct fact_spec produces[] = {
     { "step.slow_excess_ns", UNIT_NS,
       "time of slow steps above the median, spread over all steps" },
     { "step.drift_share", UNIT_SHARE, "growth of the step time over the window (Theil-Sen)" },
+    { "step.p90_ns", UNIT_NS, "nine in ten steps take no longer" },
+    { "step.p99_ns", UNIT_NS, "99 in a hundred steps take no longer" },
 };
 enum {
     FACT_COUNT,
@@ -79,7 +81,9 @@ enum {
     FACT_PAUSE,
     FACT_SLOW_COUNT,
     FACT_SLOW_EXCESS,
-    FACT_DRIFT
+    FACT_DRIFT,
+    FACT_P90,
+    FACT_P99
 };
 
 static const struct column_spec step_columns[] = {
@@ -451,6 +455,9 @@ static bool set_distribution(struct study *study, double *lengths, double *sorte
     for (size_t i = 0; i < count; i++)
         sorted[i] = lengths[i];
     steps->median_ns = sample_median(sorted, count);
+    if (!facts_set(facts, &produces[FACT_P90], sample_quantile(sorted, count, 0.90)) ||
+        !facts_set(facts, &produces[FACT_P99], sample_quantile(sorted, count, 0.99)))
+        return false;
     steps->min_ns = sorted[0];
     steps->max_ns = sorted[count - 1];
     steps->mean_ns = sample_mean(lengths, count);
