@@ -31,6 +31,32 @@ static void add(struct profile_builder *b, uint32_t device, enum memory_event_ki
     assert_true(vec_push(&b->profile.memory_events, &b->arena, event));
 }
 
+/* Two hosts call their memory alike: 1000 bytes on the one, 300 on the other. */
+static void hosts_have_memory_of_their_own(void **state)
+{
+    struct profile_builder b;
+    struct err             err = { 0 };
+    uint32_t               tags[2];
+
+    (void)state;
+    builder_start(&b, FORMAT_XSPACE);
+    for (size_t i = 0; i < 2; i++)
+        tags[i] =
+            builder_slice(&b, builder_timeline(&b, builder_host(&b, i ? "b" : "a"), NO_ID, "main"),
+                          "MemoryAllocation", ACTIVITY_ALLOC, 10, 1);
+    builder_step(&b, 0, 0, 100);
+    for (size_t i = 0; i < 2; i++)
+        add(&b, NO_ID, MEMORY_ALLOCATE, 10, i ? 300 : 1000, 9000, "conv");
+    builder_finish(&b);
+    for (size_t i = 0; i < 2; i++)
+        b.profile.memory_events.items[i].event = b.rows[tags[i]];
+    assert_true(analysis_memory.run(&b.study, &err));
+    assert_true(builder_cell(&b, "allocators", "host", "a", "peak_bytes") == 1000);
+    assert_true(builder_cell(&b, "allocators", "host", "b", "peak_bytes") == 300);
+    assert_true(builder_cell(&b, "memory_owners", "host", "b", "bytes") == 300);
+    builder_free(&b);
+}
+
 /*
  * Six steps of 100 ns. Each allocates 1000 bytes for "conv", frees them, and leaks 10 for "loss".
  * In use at the end of step i: 10·(i + 1), so the slope is 10. The peak is inside the last step:
@@ -212,6 +238,7 @@ int main(void)
         cmocka_unit_test(memory_by_op_has_owners_only),
         cmocka_unit_test(rows_sum_to_the_last_peak),
         cmocka_unit_test(small_owners_share_a_row),
+        cmocka_unit_test(hosts_have_memory_of_their_own),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

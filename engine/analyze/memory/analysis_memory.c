@@ -70,6 +70,7 @@ static const struct fact_spec produces[] = {
 enum allocators_column {
     A_ALLOCATOR,
     A_DEVICE,
+    A_HOST,
     A_PEAK,
     A_LIFETIME_PEAK,
     A_CAPACITY,
@@ -87,6 +88,7 @@ enum allocators_column {
 static const struct column_spec allocator_columns[] = {
     [A_ALLOCATOR] = { "allocator", UNIT_NAME, "allocator" },
     [A_DEVICE] = { "device", UNIT_NAME, "its device; none: host memory" },
+    [A_HOST] = { "host", UNIT_NAME, "its host, where there are several" },
     [A_PEAK] = { "peak_bytes", UNIT_BYTES, "most bytes in use while recording" },
     [A_LIFETIME_PEAK] = { "lifetime_peak_bytes", UNIT_BYTES, "most since the program started" },
     [A_CAPACITY] = { "capacity_bytes", UNIT_BYTES, "what it can hold" },
@@ -115,6 +117,7 @@ enum owners_column {
     O_OUTPUT,
     O_PERSISTENT,
     O_DEVICE,
+    O_HOST,
     O_DTYPE,
     O_SHAPE
 };
@@ -132,6 +135,7 @@ static const struct column_spec owner_columns[] = {
     [O_OUTPUT] = { "output_bytes", UNIT_BYTES, "in its results" },
     [O_PERSISTENT] = { "persistent_bytes", UNIT_BYTES, "persistent" },
     [O_DEVICE] = { "device", UNIT_NAME, "the allocator's device; none: host memory" },
+    [O_HOST] = { "host", UNIT_NAME, "its host, where there are several" },
     [O_DTYPE] = { "dtype", UNIT_NAME, "element type of what is held, where it is told" },
     [O_SHAPE] = { "shape", UNIT_NAME, "its shape, as recorded" },
 };
@@ -139,6 +143,7 @@ enum uses_column {
     U_TIME,
     U_ALLOCATOR,
     U_DEVICE,
+    U_HOST,
     U_BYTES,
     U_RESERVED,
     U_FRAGMENTATION,
@@ -156,6 +161,7 @@ static const struct column_spec use_columns[] = {
     [U_TIME] = { "time_ns", UNIT_NS, "on the clock of the steps" },
     [U_ALLOCATOR] = { "allocator", UNIT_NAME, "allocator" },
     [U_DEVICE] = { "device", UNIT_NAME, "its device; none: host memory" },
+    [U_HOST] = { "host", UNIT_NAME, "its host, where there are several" },
     [U_BYTES] = { "bytes", UNIT_BYTES, "in use then" },
     [U_RESERVED] = { "reserved_bytes", UNIT_BYTES, "held by the allocator then" },
     [U_FRAGMENTATION] = { "fragmentation", UNIT_SHARE, "1 - largest free block / free bytes" },
@@ -178,6 +184,17 @@ static const struct table_spec tables[] = {
 enum { MOST_OWNERS = 200 };
 #define STACK "stack of running programs"
 
+static void emit_place(const struct study *study, struct table *table, int device, int host,
+                       size_t row, const struct memory_timeline *from)
+{
+    const struct profile *profile = study->profile;
+
+    if (from->device != NO_ID)
+        emit_name(table, device, row, profile->devices.items[from->device].name);
+    if (from->host != NO_ID && profile->hosts.count > 1)
+        emit_name(table, host, row, profile->hosts.items[from->host].name);
+}
+
 static bool fill_allocators(struct study *study, const struct memory_timelines *timelines,
                             double steps)
 {
@@ -190,8 +207,7 @@ static bool fill_allocators(struct study *study, const struct memory_timelines *
         if (row == SIZE_MAX)
             return false;
         emit_name(table, A_ALLOCATOR, row, from->allocator);
-        if (from->device != NO_ID)
-            emit_name(table, A_DEVICE, row, study->profile->devices.items[from->device].name);
+        emit_place(study, table, A_DEVICE, A_HOST, row, from);
         emit_number(table, A_PEAK, row, from->peak_bytes);
         emit_number(table, A_PEAK_TIME, row, from->peak_time_ns);
         if (from->lifetime_peak_bytes >= 0)
@@ -273,8 +289,7 @@ static bool fill_uses(struct study *study, const struct memory_timelines *timeli
                 return false;
             emit_number(table, U_TIME, row, moment->time_ns);
             emit_name(table, U_ALLOCATOR, row, from->allocator);
-            if (from->device != NO_ID)
-                emit_name(table, U_DEVICE, row, study->profile->devices.items[from->device].name);
+            emit_place(study, table, U_DEVICE, U_HOST, row, from);
             emit_number(table, U_BYTES, row, moment->bytes);
             if (moment->reserved_bytes >= 0)
                 emit_number(table, U_RESERVED, row, moment->reserved_bytes);
@@ -298,8 +313,7 @@ static bool add_owner(struct study *study, struct table *table, const struct mem
         return false;
     emit_name(table, O_OWNER, row, owner->op_name);
     emit_name(table, O_ALLOCATOR, row, from->allocator);
-    if (from->device != NO_ID)
-        emit_name(table, O_DEVICE, row, study->profile->devices.items[from->device].name);
+    emit_place(study, table, O_DEVICE, O_HOST, row, from);
     emit_name(table, O_REGION, row, owner->region);
     emit_name(table, O_SHAPE, row, owner->shape);
     emit_dtype(study, table, O_DTYPE, row, owner->dtype);

@@ -77,10 +77,10 @@ function memoryChart(name, points, go) {
     ? '; the dashed line is what the allocator holds' : '', '.'), scrolled('Memory over time', frame)];
 }
 
-function holders(tables, allocator, device) {
+function holders(tables, { allocator, device, host }) {
   const table = tableOf(tables, 'memory_owners');
-  const rows = table ? records(table, 'owner', 'region', 'bytes', 'count', 'share', 'allocator', 'device')
-    .filter((row) => row.allocator === allocator && row.device === device).sort((a, b) => b.bytes - a.bytes).slice(0, 8) : [];
+  const rows = table ? records(table, 'owner', 'region', 'bytes', 'count', 'share', 'allocator', 'device', 'host')
+    .filter((row) => row.allocator === allocator && row.device === device && row.host === host).sort((a, b) => b.bytes - a.bytes).slice(0, 8) : [];
   return rows.length === 0 ? null : el('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Who holds memory at the peak' },
     el('table', { class: 'evidence owners' },
       el('thead', {}, el('tr', {}, ['Alive at the peak', 'Region'].map((text) => el('th', { scope: 'col' }, text)),
@@ -95,17 +95,17 @@ function drawMemory(tables, goTime) {
   const table = tableOf(tables, 'memory_use');
   if (!table) return null;
   const groups = new Map();
-  for (const point of records(table, 'time_ns', 'allocator', 'device', 'bytes', 'reserved_bytes')) {
-    const key = JSON.stringify([point.allocator, point.device]);
+  for (const point of records(table, 'time_ns', 'allocator', 'device', 'host', 'bytes', 'reserved_bytes')) {
+    const key = JSON.stringify([point.allocator, point.device, point.host]);
     groups.set(key, [...groups.get(key) || [], point]);
   }
   const peak = (points) => Math.max(...points.map((point) => point.bytes)), most = Math.max(...[...groups.values()].map(peak));
   const all = [...groups.values()].filter((points) => points.length > 3 && peak(points) >= most / 100), shown = all.slice(0, MOST_ALLOCATORS);
   if (!shown.length) return null;
   return el('section', { id: 'memory' }, el('h2', {}, 'Memory'), shown.map((points) => {
-    const { allocator, device } = points[0];
-    return [memoryChart([allocator || 'memory', device ?? 'host memory'].filter(Boolean).join(' · '), points, goTime),
-      holders(tables, allocator, device)];
+    const { allocator, device, host } = points[0];
+    return [memoryChart([host, allocator || 'memory', device ?? 'host memory'].filter(Boolean).join(' · '), points, goTime),
+      holders(tables, points[0])];
   }), all.length > shown.length ? el('p', { class: 'quiet' }, 'Of ' + all.length + ' allocators those with the largest peaks; all of them: table memory use.') : null);
 }
 

@@ -17,7 +17,7 @@ function usedColumns(table) {
   const repeats = (column, i) => i > 0 && column.unit === 'name' && columns[i - 1].unit === 'name' &&
     table.rows.every((row) => row[column.at] === row[columns[i - 1].at]);
   const [first, ...others] = columns.filter((column, i) => !repeats(column, i));
-  const isText = (column) => column.unit === 'name' || column.unit === 'bool';
+  const isText = (column) => column.unit === 'name' || column.unit === 'bool' || column.name === 'source_line';
   return first ? [first, ...others.filter((column) => !isText(column)), ...others.filter(isText)] : [];
 }
 
