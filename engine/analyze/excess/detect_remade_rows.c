@@ -12,6 +12,7 @@ struct finder {
     bool              *is_changing; /* by op: made of what a round changes */
     uint8_t           *rows;        /* by op: bit by axis that rows of the array lie along */
     bool              *is_remade;   /* by op: made of all rows, behind a product with weights */
+    struct op_ids      order;       /* of the ops, producers first */
     int64_t            length;      /* rows */
 };
 
@@ -89,52 +90,48 @@ static bool is_by_weights(const struct finder *finder, uint32_t op, uint32_t pla
            finder->waste->compiled->from[other];
 }
 
-static bool spread_to(struct finder *finder, uint32_t op)
+/* Its producers are known. */
+static void take_over(struct finder *finder, uint32_t op)
 {
     const struct op_graph *graph = finder->waste->graph;
     uint32_t               root = finder->waste->compiled->root[op];
-    bool                   was_changing = finder->is_changing[op], was = finder->is_remade[op];
-    uint8_t                rows = finder->rows[op];
 
+    for (uint32_t i = graph->first_producer[op]; i < graph->first_producer[op + 1]; i++)
+        if (root == NO_ID || graph->producers[i] == root)
+            finder->is_changing[op] |= finder->is_changing[graph->producers[i]];
     for (uint32_t i = graph->first_producer[op]; i < graph->first_producer[op + 1]; i++) {
         uint32_t from = graph->producers[i], place = graph->producer_place[i];
-        uint8_t  to;
+        uint8_t  to = finder->rows[from];
 
         if (root != NO_ID && from != root)
             continue;
-        to =
-            root == from ? finder->rows[from] : rows_through(finder, op, place, finder->rows[from]);
-        finder->is_changing[op] |= finder->is_changing[from];
+        if (root == NO_ID)
+            to = rows_through(finder, op, place, to);
         finder->rows[op] |= to;
         finder->is_remade[op] |=
             to && (finder->is_remade[from] || is_by_weights(finder, op, place));
     }
-    return finder->is_changing[op] != was_changing || finder->rows[op] != rows ||
-           finder->is_remade[op] != was;
 }
 
 static void look_at(struct finder *finder, uint32_t element)
 {
-    enum { MOST_ROUNDS = 512 }; /* one for each fusion in a row */
     struct waste *waste = finder->waste;
     uint32_t      write = loop_maker(finder->loop, finder->axes, element);
     int           axis = write == NO_ID ? AXIS_NONE : written_axis(finder, write);
-    bool          has_changed = true;
 
     if (axis == AXIS_NONE || !loop_is_carried(finder->loop, finder->axes,
                                               op_graph_operand(waste->graph, write, 0), element))
         return;
     finder->length = axes_shape(finder->axes, write)->dims[axis];
     start(finder, element, axis);
-    for (int round = 0; has_changed && round < MOST_ROUNDS; round++) {
-        has_changed = false;
-        for (uint32_t op = 0; op < waste->graph->vertex_count; op++)
-            has_changed |= !is_given(finder, op) && loop_holds(finder->loop, finder->waste, op) &&
-                           spread_to(finder, op);
-    }
-    for (uint32_t op = 0; !has_changed && op < waste->graph->vertex_count; op++)
+    for (size_t i = 0; i < finder->order.count; i++) {
+        uint32_t op = finder->order.ids[i];
+
+        if (!is_given(finder, op) && loop_holds(finder->loop, waste, op))
+            take_over(finder, op);
         if (finder->is_remade[op])
             waste_mark(waste, op, 1 - 1 / (double)finder->length);
+    }
 }
 
 static void look_at_all(struct loops *loops, void *context)
@@ -150,13 +147,16 @@ static void look_at_all(struct loops *loops, void *context)
 
 static bool find(struct ledger *ledger, const struct detector *self)
 {
-    struct finder finder = { 0 };
-    size_t        count = ledger->study->profile->ops.count + 1;
+    struct finder          finder = { 0 };
+    size_t                 count = ledger->study->profile->ops.count + 1;
+    const struct op_graph *graph = ledger->study->profile->graph;
+    bool                   is_acyclic = true;
 
     finder.is_changing = arena_new_array(ledger->scratch, bool, count);
     finder.is_remade = arena_new_array(ledger->scratch, bool, count);
     finder.rows = arena_new_array(ledger->scratch, uint8_t, count);
     return finder.is_changing && finder.is_remade && finder.rows &&
+           (!graph || op_graph_sort(graph, ledger->scratch, &finder.order, &is_acyclic, NULL)) &&
            loops_claim(ledger, self, LEAST_SHARE,
                        "a round changes one row, and layers work on all of them", look_at_all,
                        &finder);
