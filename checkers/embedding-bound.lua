@@ -85,10 +85,10 @@ small tables and small shares.]],
         names[row.name], ns = true, ns + row.self_ns
       end
       local inputs, outer, classes = (row.shapes or ""):match("^([^>]*)->\\[([0-9,]+),([0-9]+)\\]$")
-      -- Of higher rank, a broadcast looks the same: there the comparison must show.
+      -- A number a row that is repeated looks the same: where it is that, or may be, the comparison must show.
       local is_flat = inputs and not outer:find(",")
       if inputs and tonumber(classes) >= cfg.min_classes and inputs ~= "" and
-         (is_flat or row.name:find("compare|one_hot|eq_")) then
+         (is_flat and not row.name:find("broadcast") or row.name:find("compare|one_hot|eq_")) then
         -- Several vectors of indices make one such matrix too, as dispatching to experts does; an identity matrix is
         -- none.
         local one = inputs:match("^(\\[[0-9,]+\\])(x\\1)*-?$")
@@ -186,6 +186,11 @@ small tables and small shares.]],
       facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "broadcast_fusion", type = "fusion", shapes = "[64]->[64,128]", self_ns = 1e6 },
                          { name = "copy_fusion", type = "fusion", shapes = "[64,128]x[64,128]x[128]->[64,128,128]",
+                           self_ns = 5e6 } } } },
+    { name = "a mean of each row, repeated, beside square weights", framework = "jax", finding = false,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "wrapped_broadcast.11", type = "fusion", shapes = "[64]->[64,96]", self_ns = 1e5 },
+                         { name = "ynn_fusion", type = "fusion", shapes = "[64,96]x[96,96]->[64,96]",
                            self_ns = 5e6 } } } },
     { name = "bags made dense", framework = "tensorflow", finding = true, replay = { 5e6 },
       facts = { ["step.ns"] = 1e7 },
