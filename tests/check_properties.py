@@ -20,11 +20,13 @@
     order-of-files  files of a job in another order: the same answer
     gzipped         a trace gzipped, or not: the same answer
     idle-thread     a thread with one short event beside the others: the same composition
+    scaled          all times of a trace doubled: a step twice as long, of which each part takes the same share
+    renamed         functions and modules of the user's program under other names: the same answer, with those names
 
 Folders hold cases with slow/ and fixed/, or profile/. --every N looks at each Nth of them. Prints a line a failure; exit
 status 1: there is one, or nothing to look at.
 """
-import argparse, gzip, json, pathlib, random, subprocess, sys, tempfile
+import argparse, gzip, json, pathlib, random, re, subprocess, sys, tempfile
 from concurrent.futures import ThreadPoolExecutor
 
 GRAIN = 1.1e-5          # six digits are printed
@@ -184,6 +186,44 @@ def with_idle_thread(trace):
     return {**trace, "traceEvents": trace["traceEvents"] + [idle]}
 
 
+def scaled(trace, factor):
+    """All times, and none of the rest."""
+    def longer(event):
+        return {**event, **{key: repr(float(event[key]) * factor) if isinstance(event[key], str) else event[key] * factor
+                            for key in ("ts", "dur") if key in event}}
+    return {**trace, "traceEvents": [longer(event) for event in trace["traceEvents"]]}
+
+
+def check_scaled(plain, longer, factor):
+    if not plain["steps"].get("wall_ms"):
+        return
+    before_ms, after_ms = step_of(plain), step_of(longer)
+    if abs(after_ms - factor * before_ms) > 2 * GRAIN * after_ms:
+        yield "scaled", "a step of %g ms takes %g" % (before_ms, after_ms)
+    shares = [{row["part"]: row["ms"] / step_of(advice) for row in advice["composition"]} for advice in (plain, longer)]
+    for part in set(shares[0]) | set(shares[1]):
+        if abs(shares[0].get(part, 0) - shares[1].get(part, 0)) > 5 * GRAIN:
+            yield "scaled", "%s: %g of the step, then %g" % (part, shares[0].get(part, 0), shares[1].get(part, 0))
+
+
+# `file.py(12): function` of a file that no package brought.
+OWN_FRAME = re.compile(r"^(?!.*(?:site-packages|dist-packages|lib/python|<frozen))(\S*\.py\(\d+\): )(?!<)(\w+)$")
+OTHER_NAME = "zqx_"
+
+
+def renamed(trace):
+    def other(event):
+        name = OWN_FRAME.sub(r"\1" + OTHER_NAME + r"\2", event.get("name") or "")
+        return {**event, "name": name} if event.get("cat") == "python_function" else event
+    return {**trace, "traceEvents": [other(event) for event in trace["traceEvents"]]}
+
+
+def named_back(advice):
+    """Without fingerprints, which are made of names."""
+    findings = [{**finding, "fingerprint": None} for finding in advice["findings"]]
+    return json.loads(json.dumps({**advice, "findings": findings}).replace(OTHER_NAME, ""))
+
+
 def check_trace(tfprof, path):
     trace = read_trace(path)
     if not any(event.get("cat") in ("cpu_op", "user_annotation", "python_function") for event in trace["traceEvents"]):
@@ -199,6 +239,9 @@ def check_trace(tfprof, path):
         plain = write("plain", trace)
         if write("shuffled", shuffled(trace)) != plain:
             yield "order-of-events", "the answer is another one"
+        yield from check_scaled(plain, write("scaled", scaled(trace, 2)), 2)
+        if named_back(write("renamed", renamed(trace))) != named_back(plain):
+            yield "renamed", "the answer is another one"
         if write("idle", with_idle_thread(trace))["composition"] != plain["composition"]:
             yield "idle-thread", "the composition is another one"
         with gzip.open(place / "plain" / "trace.json.gz", "wb") as out:
