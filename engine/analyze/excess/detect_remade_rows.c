@@ -151,12 +151,14 @@ static bool find(struct ledger *ledger, const struct detector *self)
     size_t                 count = ledger->study->profile->ops.count + 1;
     const struct op_graph *graph = ledger->study->profile->graph;
     bool                   is_acyclic = true;
+    struct err             ignored; /* memory that ran out shows by the result */
 
     finder.is_changing = arena_new_array(ledger->scratch, bool, count);
     finder.is_remade = arena_new_array(ledger->scratch, bool, count);
     finder.rows = arena_new_array(ledger->scratch, uint8_t, count);
     return finder.is_changing && finder.is_remade && finder.rows &&
-           (!graph || op_graph_sort(graph, ledger->scratch, &finder.order, &is_acyclic, NULL)) &&
+           (!graph ||
+            op_graph_sort(graph, ledger->scratch, &finder.order, &is_acyclic, &ignored)) &&
            loops_claim(ledger, self, LEAST_SHARE,
                        "a round changes one row, and layers work on all of them", look_at_all,
                        &finder);
