@@ -11,6 +11,7 @@ set(tfprof_libraries
   "pcre2|${libpcre2_8_VERSION}|BSD-3-Clause|always"
   "zlib|${zlib_VERSION}|Zlib|always"
   "isa-l|${libisal_VERSION}|BSD-3-Clause|always"
+  "igraph|${igraph_VERSION}|GPL-2.0-or-later|later"
   "snappy|${snappy_VERSION}|BSD-3-Clause|later"
   "libedit|${libedit_VERSION}|BSD-3-Clause|loaded"
   "libmicrohttpd|${libmicrohttpd_VERSION}|LGPL-2.1-or-later|loaded"

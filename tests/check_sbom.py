@@ -7,7 +7,7 @@ import json, re, subprocess, sys
 
 # Names of the files that libraries have: of what is linked, and of what the program loads by name.
 FILES = {"libprotobuf-c": "libprotobuf-c", "lua": "liblua5.4", "pcre2": "libpcre2-8", "zlib": "libz", "isa-l": "libisal",
-         "snappy": "libsnappy", "libedit": "libedit", "libmicrohttpd": "libmicrohttpd", "nghttp2": "libnghttp2",
+         "igraph": "libigraph", "snappy": "libsnappy", "libedit": "libedit", "libmicrohttpd": "libmicrohttpd", "nghttp2": "libnghttp2",
          "openssl": "libssl"}
 OF_COMPILER = {"libc", "libm", "libdl", "libpthread", "ld-linux-x86-64", "ld-linux-aarch64"} | {"libasan", "libubsan", "libgcc_s", "libtsan"}
 

@@ -117,6 +117,7 @@ layer engine/cli     'base/|model/|read/|analyze/|view/|rules/|gate/|report/|ser
 layer engine/main.c  'lib/tfprof\.h'
 layer engine/mpi     'base/|ranks/|cli/'
 
+only igraph   'igraph/|igraph\.h'          'engine/model/op_graph\.c:'
 only PCRE2    'pcre2'                      'engine/base/pattern\.c:'
 only Lua      'lua\.h|lualib|lauxlib|lua5' 'rules/'
 only protobuf 'protobuf-c|[a-z_0-9]+\.pb-c\.h' 'engine/read/|engine/(report/trace/perfetto|capture/profiler_service)\.c:'

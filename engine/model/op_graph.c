@@ -1,13 +1,52 @@
 /*
  * The graph of ops. Both directions are built by counting sort, which gives the same arrays for the
- * same set of edges in any order.
+ * same set of edges in any order; igraph finds its cycles.
+ * igraph's error handling is global, so one mutex covers all calls of it.
  */
 #include "model/op_graph.h"
 
+#include "base/library.h"
 #include "base/sort.h"
 
+#include <igraph/igraph.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+
+static pthread_mutex_t igraph_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+/* igraph brings a dozen numerical libraries along: most graphs have no cycles to look into. */
+static struct {
+    igraph_error_handler_t *(*set_error_handler)(igraph_error_handler_t *handler);
+    igraph_error_handler_t *ignore_errors;
+    const char *(*strerror)(igraph_error_t status);
+    igraph_error_t (*vector_init)(igraph_vector_int_t *vector, igraph_integer_t size);
+    void (*vector_destroy)(igraph_vector_int_t *vector);
+    igraph_integer_t (*vector_size)(const igraph_vector_int_t *vector);
+    igraph_error_t (*create)(igraph_t *graph, const igraph_vector_int_t *edges,
+                             igraph_integer_t vertices, igraph_bool_t is_directed);
+    void (*destroy)(igraph_t *graph);
+    igraph_error_t (*components)(const igraph_t *graph, igraph_vector_int_t *membership,
+                                 igraph_vector_int_t *sizes, igraph_integer_t *count,
+                                 igraph_connectedness_t mode);
+} igraph;
+static const struct library_symbol igraph_symbols[] = {
+    LIBRARY_SYMBOL(igraph_set_error_handler, &igraph.set_error_handler),
+    LIBRARY_SYMBOL(igraph_error_handler_ignore, &igraph.ignore_errors),
+    LIBRARY_SYMBOL(igraph_strerror, &igraph.strerror),
+    LIBRARY_SYMBOL(igraph_vector_int_init, &igraph.vector_init),
+    LIBRARY_SYMBOL(igraph_vector_int_destroy, &igraph.vector_destroy),
+    LIBRARY_SYMBOL(igraph_vector_int_size, &igraph.vector_size),
+    LIBRARY_SYMBOL(igraph_create, &igraph.create),
+    LIBRARY_SYMBOL(igraph_destroy, &igraph.destroy),
+    LIBRARY_SYMBOL(igraph_connected_components, &igraph.components),
+};
+static struct library igraph_library = {
+    .soname = TFPROF_IGRAPH,
+    .purpose = "to find the cycles of a graph of ops",
+    .symbols = igraph_symbols,
+    .symbol_count = sizeof igraph_symbols / sizeof *igraph_symbols,
+};
 
 static bool is_full(struct err *err)
 {
@@ -165,7 +204,47 @@ uint32_t op_graph_operand(const struct op_graph *graph, uint32_t vertex, uint32_
     return UINT32_MAX;
 }
 
-/* Kahn's algorithm. */
+/* With igraph_mutex held. */
+static igraph_error_t make_igraph(const struct op_graph *graph, igraph_t *made)
+{
+    igraph_vector_int_t ends;
+    igraph_error_t      status;
+    igraph_integer_t    next = 0;
+
+    igraph.set_error_handler(igraph.ignore_errors);
+    status = igraph.vector_init(&ends, (igraph_integer_t)graph->edge_count * 2);
+    if (status != IGRAPH_SUCCESS)
+        return status;
+    for (uint32_t v = 0; v < graph->vertex_count; v++)
+        for (uint32_t i = graph->first_producer[v]; i < graph->first_producer[v + 1]; i++) {
+            VECTOR(ends)[next++] = graph->producers[i];
+            VECTOR(ends)[next++] = v;
+        }
+    status = igraph.create(made, &ends, graph->vertex_count, IGRAPH_DIRECTED);
+    igraph.vector_destroy(&ends);
+    return status;
+}
+
+static bool igraph_failed(igraph_error_t status, struct err *err)
+{
+    return err_set(err, ERR_LIMIT, "the graph of ops could not be examined: %s",
+                   igraph.strerror(status));
+}
+
+/* igraph's vector as ids in scratch; NULL: exhausted. */
+static uint32_t *copy_ids(const igraph_vector_int_t *vector, struct arena *scratch, size_t *count)
+{
+    uint32_t *ids;
+
+    *count = (size_t)igraph.vector_size(vector);
+    ids = arena_new_array(scratch, uint32_t, *count);
+    for (size_t i = 0; ids && i < *count; i++)
+        ids[i] = (uint32_t)VECTOR(*vector)[i];
+    return ids;
+}
+
+/* Kahn's algorithm on the arrays that are there: making igraph's own graph first takes several
+ * times as long as the order itself. */
 bool op_graph_sort(const struct op_graph *graph, struct arena *scratch, struct op_ids *order,
                    bool *is_acyclic, struct err *err)
 {
@@ -192,68 +271,33 @@ bool op_graph_sort(const struct op_graph *graph, struct arena *scratch, struct o
     return true;
 }
 
-/* Where Tarjan's algorithm stands; a vertex has a component once all of that are known. */
-struct walk {
-    uint32_t *number;           /* by vertex, from 1 in the order of visits; 0: not visited */
-    uint32_t *lowest;           /* least number of what it leads to and has no component */
-    uint32_t *next;             /* the consumer to go to next, a place in `consumers` */
-    uint32_t *way, depth;       /* from the first vertex to this one */
-    uint32_t *open, open_count; /* visited, without component */
-    uint32_t  visited;
-};
-
-/* The next step from the way's last vertex: to a consumer, or back. */
-static void take_step(const struct op_graph *graph, struct walk *walk, uint32_t *component,
-                      uint32_t *component_count)
-{
-    uint32_t v = walk->way[walk->depth - 1], to;
-
-    if (!walk->number[v]) {
-        walk->number[v] = walk->lowest[v] = ++walk->visited;
-        walk->open[walk->open_count++] = v;
-    }
-    if (walk->next[v] < graph->first_consumer[v + 1]) {
-        to = graph->consumers[walk->next[v]++];
-        if (!walk->number[to])
-            walk->way[walk->depth++] = to;
-        else if (component[to] == UINT32_MAX && walk->number[to] < walk->lowest[v])
-            walk->lowest[v] = walk->number[to];
-        return;
-    }
-    if (--walk->depth > 0 && walk->lowest[v] < walk->lowest[walk->way[walk->depth - 1]])
-        walk->lowest[walk->way[walk->depth - 1]] = walk->lowest[v];
-    if (walk->lowest[v] < walk->number[v])
-        return;
-    do {
-        to = walk->open[--walk->open_count];
-        component[to] = *component_count;
-    } while (to != v);
-    ++*component_count;
-}
-
 bool op_graph_cycles(const struct op_graph *graph, struct arena *scratch, uint32_t **component,
                      uint32_t *component_count, struct err *err)
 {
-    size_t      count = graph->vertex_count;
-    struct walk walk = { .number = arena_new_array(scratch, uint32_t, count),
-                         .lowest = arena_new_array(scratch, uint32_t, count),
-                         .next = arena_new_array(scratch, uint32_t, count),
-                         .way = arena_new_array(scratch, uint32_t, count),
-                         .open = arena_new_array(scratch, uint32_t, count) };
+    igraph_t            made;
+    igraph_vector_int_t membership;
+    igraph_integer_t    found = 0;
+    igraph_error_t      status;
+    size_t              count;
 
-    *component = arena_new_array(scratch, uint32_t, count);
-    *component_count = 0;
-    if (!*component || !walk.number || !walk.lowest || !walk.next || !walk.way || !walk.open)
-        return is_full(err);
-    for (size_t v = 0; v < count; v++) {
-        (*component)[v] = UINT32_MAX;
-        walk.next[v] = graph->first_consumer[v];
+    *component = NULL;
+    if (!library_need(&igraph_library, err))
+        return false;
+    pthread_mutex_lock(&igraph_mutex);
+    status = make_igraph(graph, &made);
+    if (status == IGRAPH_SUCCESS) {
+        status = igraph.vector_init(&membership, 0);
+        if (status == IGRAPH_SUCCESS) {
+            status = igraph.components(&made, &membership, NULL, &found, IGRAPH_STRONG);
+            if (status == IGRAPH_SUCCESS)
+                *component = copy_ids(&membership, scratch, &count);
+            igraph.vector_destroy(&membership);
+        }
+        igraph.destroy(&made);
     }
-    for (uint32_t v = 0; v < count; v++) {
-        if (!walk.number[v])
-            walk.way[walk.depth++] = v;
-        while (walk.depth > 0)
-            take_step(graph, &walk, *component, component_count);
-    }
-    return true;
+    pthread_mutex_unlock(&igraph_mutex);
+    *component_count = (uint32_t)found;
+    if (status != IGRAPH_SUCCESS)
+        return igraph_failed(status, err);
+    return *component || is_full(err);
 }

@@ -1,4 +1,7 @@
-/* op_graph: which op's results another op needs, as CSR arrays; its order and its cycles. */
+/*
+ * op_graph: which op's results another op needs. CSR arrays for walking and order, igraph
+ * for cycles; op_graph.c is the only user of igraph.
+ */
 #ifndef TFPROF_MODEL_OP_GRAPH_H
 #define TFPROF_MODEL_OP_GRAPH_H
 
@@ -40,7 +43,7 @@ uint32_t op_graph_operand(const struct op_graph *graph, uint32_t vertex, uint32_
 bool op_graph_sort(const struct op_graph *graph, struct arena *scratch, struct op_ids *order,
                    bool *is_acyclic, struct err *err);
 /* Strongly connected component of each vertex, *component_count of them: two vertices share one
- * exactly if a cycle goes through both. O(vertices + edges). */
+ * exactly if a cycle goes through both. ERR_INPUT: igraph is not installed. O(vertices + edges). */
 bool op_graph_cycles(const struct op_graph *graph, struct arena *scratch, uint32_t **component,
                      uint32_t *component_count, struct err *err);
 
