@@ -51,7 +51,7 @@ fit the shapes, and for kernels whose name has no tile.]],
 
   check = function(p, cfg)
     return p:in_kernels {
-      min_share = cfg.min_share, where = { category = "gemm", op = { like = "^aten::(mm|bmm|addmm|baddbmm)$" } },
+      min_share = cfg.min_share, where = { category = "gemm", op = { like = p:names("aten_matrix_product") } },
       looked_at = 20, most = 3,
       find = function(row)
         local tile_m, tile_n = tile_of(row.name)

@@ -22,7 +22,7 @@ Priced as Amdahl's law has it, with the speed-up of the parameter; products that
     local model, step_ns = p.fact["device.model"], p.fact["step.ns"]
     local devices = p.fact["device.count"] -- their kernels are summed, but they run side by side
     local ns, without_ns = p.fact["kernels.product_ns"] / devices, p.fact["kernels.no_tensor_core_ns"] / devices
-    if model:find("(K20|K40|K80|M40|M60|P4|P40|P100|GTX|TITAN X)\\b") or model:find("TPU") then return nil end
+    if model:find(p:names("no_tensor_cores")) then return nil end
     if ns / step_ns < cfg.min_share or p.fact["kernels.tensor_core_ns"] > 0 or without_ns < cfg.min_known * ns then
       return nil
     end

@@ -3,13 +3,13 @@
 #include "rules/advice.h"
 
 #include "base/macros.h"
+#include "model/profile.h"
 
 #include <string.h>
 
 static const char *const severities[] = { "info", "warn", "error", "veto" };
 static const char *const methods[] = { "none", "share", "amdahl", "roofline", "exposed", "replay" };
 static const char *const confidences[] = { "low", "medium", "high" };
-static const char *const formats[] = { "profile", "graph", "xspace", "kineto" };
 
 const char *severity_name(enum severity severity)
 {
@@ -24,11 +24,6 @@ const char *method_name(enum method method)
 const char *confidence_name(enum confidence confidence)
 {
     return confidences[confidence];
-}
-
-const char *rule_format_name(int format)
-{
-    return formats[format];
 }
 
 static int find(const char *const *names, size_t count, const char *name)
@@ -56,5 +51,8 @@ int confidence_from_name(const char *name)
 
 int rule_format_from_name(const char *name)
 {
-    return find(formats, ARRAY_COUNT(formats), name);
+    for (int format = 0; format < FORMAT_COUNT; format++)
+        if (strcmp(profile_format_name((enum profile_format)format), name) == 0)
+            return format;
+    return -1;
 }

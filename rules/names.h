@@ -6,6 +6,5 @@ int         severity_from_name(const char *name);
 int         method_from_name(const char *name);
 int         confidence_from_name(const char *name);
 int         rule_format_from_name(const char *name); /* enum profile_format */
-const char *rule_format_name(int format);
 
 #endif

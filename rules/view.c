@@ -21,7 +21,7 @@ struct rule_view view_of_study(struct study *study)
     struct str framework = profile_str(study->profile, study->profile->framework);
 
     return (struct rule_view) { .facts = &study->facts,
-                                .format = rule_format_name((int)study->profile->format),
+                                .format = profile_format_name(study->profile->format),
                                 .framework = framework.data ? framework.data : "",
                                 .replay = replay_study,
                                 .replay_graph = replay_graph,

@@ -24,21 +24,6 @@ static const char *copy_name(struct arena *arena, const struct profile *profile,
     return copy(arena, id == NO_ID ? "" : profile_str(profile, id).data);
 }
 
-static const char *profile_format_name(enum profile_format format)
-{
-    switch (format) {
-    case FORMAT_PROFILE:
-        return "profile";
-    case FORMAT_GRAPH:
-        return "graph";
-    case FORMAT_XSPACE:
-        return "xspace";
-    case FORMAT_KINETO:
-        break;
-    }
-    return "kineto";
-}
-
 /* "8 x NVIDIA H100 SXM5" for each model; a device without one counts by kind. */
 static bool add_devices(struct identity *identity, const struct profile *profile,
                         struct arena *arena)

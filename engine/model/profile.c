@@ -131,6 +131,13 @@ bool profile_add_unknown(struct profile *profile, enum unknown_kind kind, uint32
     return vec_push(&profile->unknowns, profile->arena, fresh);
 }
 
+const char *profile_format_name(enum profile_format format)
+{
+    static const char *const names[] = { "profile", "graph", "xspace", "kineto" };
+
+    return names[format];
+}
+
 const char *unknown_kind_name(enum unknown_kind kind)
 {
     static const char *const names[] = { "stat", "field", "category", "argument" };

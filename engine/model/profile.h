@@ -22,7 +22,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum profile_format { FORMAT_PROFILE, FORMAT_GRAPH, FORMAT_XSPACE, FORMAT_KINETO };
+enum profile_format { FORMAT_PROFILE, FORMAT_GRAPH, FORMAT_XSPACE, FORMAT_KINETO, FORMAT_COUNT };
+const char *profile_format_name(enum profile_format format); /* "xspace", as --input-format takes it */
 
 struct source_file {
     char    *name; /* as the user gave it */

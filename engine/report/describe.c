@@ -10,34 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *format_name(enum profile_format format)
-{
-    switch (format) {
-    case FORMAT_PROFILE:
-        return "profile";
-    case FORMAT_GRAPH:
-        return "graph";
-    case FORMAT_XSPACE:
-        return "xspace";
-    case FORMAT_KINETO:
-        return "kineto";
-    }
-    return "unknown";
-}
-
 const char *format_title(enum profile_format format)
 {
-    switch (format) {
-    case FORMAT_PROFILE:
-        return "tfprof profile";
-    case FORMAT_GRAPH:
-        return "TensorFlow graph";
-    case FORMAT_XSPACE:
-        return "XSpace";
-    case FORMAT_KINETO:
-        return "Kineto trace";
-    }
-    return "unknown";
+    static const char *const titles[] = { "tfprof profile", "TensorFlow graph", "XSpace",
+                                          "Kineto trace" };
+
+    return titles[format];
 }
 
 const char *device_kind_name(enum device_kind kind)

@@ -15,7 +15,6 @@ struct advice;
 struct finding;
 struct study;
 
-const char *format_name(enum profile_format format);  /* "xspace", as --input-format takes it */
 const char *format_title(enum profile_format format); /* "XSpace" */
 const char *device_kind_name(enum device_kind kind);
 const char *timeline_kind_name(enum timeline_kind kind);

@@ -76,7 +76,7 @@ void info_json_profile(struct json_writer *json, const struct profile *profile, 
 {
     json_object(json);
     put_text(json, "name", profile->name ? profile->name : "");
-    put_text(json, "format", format_name(profile->format));
+    put_text(json, "format", profile_format_name(profile->format));
     write_files(json, profile);
     put_name(json, "framework", profile, profile->framework);
     if (has_details)

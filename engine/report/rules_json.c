@@ -20,7 +20,7 @@ static void write_formats(struct json_writer *json, uint32_t mask)
     put_array(json, "formats");
     for (int format = FORMAT_PROFILE; format <= FORMAT_KINETO; format++) {
         if (mask & (UINT32_C(1) << format))
-            json_text(json, format_name((enum profile_format)format));
+            json_text(json, profile_format_name((enum profile_format)format));
     }
     json_array_end(json);
 }

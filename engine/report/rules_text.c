@@ -93,7 +93,7 @@ static void write_formats(struct layout *layout, uint32_t mask)
 
     for (int format = FORMAT_PROFILE; format <= FORMAT_KINETO; format++) {
         if (mask & (UINT32_C(1) << format))
-            names[count++] = format_name((enum profile_format)format);
+            names[count++] = profile_format_name((enum profile_format)format);
     }
     write_names(layout, "Formats", names, count);
 }
