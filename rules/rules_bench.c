@@ -1,7 +1,7 @@
 /* rules_bench: what each rule costs on one profile. */
-#include "base/sort.h"
 #include "rules/catalogue.h"
 
+#include "base/sort.h"
 #include "base/trace.h"
 #include "rules/guest_batch.h"
 #include "rules/rule.h"

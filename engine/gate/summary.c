@@ -1,9 +1,9 @@
 /* summary: from studies of recordings to what a gate keeps of them. */
 #include "gate/summary.h"
-#include "base/sort.h"
 
 #include "analyze/study.h"
 #include "base/sample.h"
+#include "base/sort.h"
 #include "gate/counts.h"
 #include "gate/items.h"
 #include "gate/statistics.h"

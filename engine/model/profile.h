@@ -163,6 +163,10 @@ struct op {
     uint32_t graph_node;  /* vertex of profile->graph, or NO_ID */
     uint32_t caller;      /* row + 1 of the fusion, call, loop or branch that it is inside of; 0 none */
 };
+/* One of which nothing is known yet. */
+#define OP_UNKNOWN                                                                                 \
+    ((struct op) { .device = NO_ID, .source = NO_ID, .flops = -1, .bytes = -1, .parameters = -1,   \
+                   .graph_node = NO_ID })
 
 struct attr { /* small named facts of an op: "data_format"=NHWC, "padding"=SAME, "T"=float */
     uint32_t name, value; /* both interned; numbers as decimal text */

@@ -42,12 +42,7 @@ static bool place_nodes(struct maker *maker, struct classic *classic, uint32_t *
         qsort(order, count, sizeof *order, compare_names);
     for (uint32_t i = 0; i < count; i++) {
         const struct made_node *made = &maker->nodes.items[order[i].row];
-        struct op               op = { .device = NO_ID,
-                                       .source = made->source,
-                                       .flops = -1,
-                                       .bytes = -1,
-                                       .parameters = -1,
-                                       .graph_node = NO_ID };
+        struct op               op = OP_UNKNOWN;
         struct classic_node     node = { .op = (uint32_t)profile->ops.count,
                                          .source = made->source,
                                          .device = made->device,
@@ -56,6 +51,8 @@ static bool place_nodes(struct maker *maker, struct classic *classic, uint32_t *
 
         if (made->op != NO_ID)
             op = profile->ops.items[made->op];
+        else
+            op.source = made->source;
         op.name = made->name;
         op.type = made->type;
         op.module = 0;

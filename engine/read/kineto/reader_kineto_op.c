@@ -76,20 +76,11 @@ uint32_t kineto_add_op(struct kineto *kineto, const struct kineto_event *event, 
 {
     struct profile        *profile = kineto->profile;
     struct kineto_operands operands = { 0 };
-    struct op              op = {
-                     .name = name,
-                     .type = name,
-                     .device = NO_ID,
-                     .source = NO_ID,
-                     .graph_node = NO_ID,
-                     .flops = -1,
-                     .bytes = -1,
-                     .parameters = -1,
-                     .first_input = (uint32_t)profile->tensors.count,
-                     .is_eager = true,
-    };
+    struct op              op = OP_UNKNOWN;
 
-    operands.count = 0;
+    op.name = op.type = name;
+    op.first_input = (uint32_t)profile->tensors.count;
+    op.is_eager = true;
     if (kineto_has(event, FIELD_DIMS)) {
         scan_operands(event, &operands);
         kineto_cost(profile_str(profile, name), event, &operands, &op);

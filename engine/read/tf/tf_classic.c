@@ -1,7 +1,7 @@
 /* From collected rows to the model's order: nodes by name, everything of a node together. */
 #include "read/tf/tf_classic.h"
-#include "base/sort.h"
 
+#include "base/sort.h"
 #include "model/classic.h"
 
 #include <stdlib.h>

@@ -64,21 +64,15 @@ uint32_t tf_model_op(struct tf_model *model, uint32_t function, uint32_t name, b
 {
     struct profile *profile = model->profile;
     uint32_t        row = tf_model_find(model, function, name);
-    struct op       op = { .name = name,
-                           .module = function,
-                           .device = NO_ID,
-                           .source = NO_ID,
-                           .flops = -1,
-                           .bytes = -1,
-                           .parameters = -1,
-                           .graph_node = NO_ID };
-
+    struct op       op = OP_UNKNOWN;
     struct tf_seen *seen;
 
     *is_new = row == NO_ID;
     if (!*is_new)
         return row;
     row = (uint32_t)profile->ops.count;
+    op.name = name;
+    op.module = function;
     seen = tf_model_seen(model, name);
     if (!seen || function == NO_ID || profile->ops.count >= NO_ID - 1 ||
         (function && !id_map_put(&model->op_of_name, (uint64_t)function << 32 | name, row)) ||

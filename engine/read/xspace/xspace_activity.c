@@ -29,19 +29,14 @@ static uint32_t op_row(struct tables *tables, uint32_t name, uint32_t type,
     uint64_t        key =
         pair(name, module ? hlo_key(profile, &tables->ops, module, variant->program) : 0);
     uint32_t  row = id_map_get(&tables->ops, key);
-    struct op op = { .name = name,
-                     .type = type,
-                     .module = module,
-                     .device = NO_ID,
-                     .source = NO_ID,
-                     .flops = -1,
-                     .bytes = -1,
-                     .parameters = -1,
-                     .graph_node = NO_ID };
+    struct op op = OP_UNKNOWN;
 
     if (row != NO_ID)
         return row;
     row = (uint32_t)profile->ops.count;
+    op.name = name;
+    op.type = type;
+    op.module = module;
     if (!vec_push(&profile->ops, profile->arena, op) || !id_map_put(&tables->ops, key, row))
         tables->is_full = true;
     return row;

@@ -1,9 +1,9 @@
 /* trace: the walk over a recording. */
 #include "report/trace/trace.h"
-#include "base/sort.h"
 
 #include "analyze/path/path.h"
 #include "base/macros.h"
+#include "base/sort.h"
 #include "report/describe.h"
 #include "report/layout.h"
 #include "report/trace/details.h"
