@@ -5,6 +5,9 @@
  */
 #include "model/op_graph.h"
 
+#ifdef TFPROF_BUNDLED
+#define LIBRARY_IS_LINKED
+#endif
 #include "base/library.h"
 #include "base/sort.h"
 
@@ -16,37 +19,17 @@
 static pthread_mutex_t igraph_mutex = PTHREAD_MUTEX_INITIALIZER;
 
 /* igraph brings a dozen numerical libraries along: most graphs have no cycles to look into. */
-static struct {
-    igraph_error_handler_t *(*set_error_handler)(igraph_error_handler_t *handler);
-    igraph_error_handler_t *ignore_errors;
-    const char *(*strerror)(igraph_error_t status);
-    igraph_error_t (*vector_init)(igraph_vector_int_t *vector, igraph_integer_t size);
-    void (*vector_destroy)(igraph_vector_int_t *vector);
-    igraph_integer_t (*vector_size)(const igraph_vector_int_t *vector);
-    igraph_error_t (*create)(igraph_t *graph, const igraph_vector_int_t *edges,
-                             igraph_integer_t vertices, igraph_bool_t is_directed);
-    void (*destroy)(igraph_t *graph);
-    igraph_error_t (*components)(const igraph_t *graph, igraph_vector_int_t *membership,
-                                 igraph_vector_int_t *sizes, igraph_integer_t *count,
-                                 igraph_connectedness_t mode);
-} igraph;
-static const struct library_symbol igraph_symbols[] = {
-    LIBRARY_SYMBOL(igraph_set_error_handler, &igraph.set_error_handler),
-    LIBRARY_SYMBOL(igraph_error_handler_ignore, &igraph.ignore_errors),
-    LIBRARY_SYMBOL(igraph_strerror, &igraph.strerror),
-    LIBRARY_SYMBOL(igraph_vector_int_init, &igraph.vector_init),
-    LIBRARY_SYMBOL(igraph_vector_int_destroy, &igraph.vector_destroy),
-    LIBRARY_SYMBOL(igraph_vector_int_size, &igraph.vector_size),
-    LIBRARY_SYMBOL(igraph_create, &igraph.create),
-    LIBRARY_SYMBOL(igraph_destroy, &igraph.destroy),
-    LIBRARY_SYMBOL(igraph_connected_components, &igraph.components),
-};
-static struct library igraph_library = {
-    .soname = TFPROF_IGRAPH,
-    .purpose = "to find the cycles of a graph of ops",
-    .symbols = igraph_symbols,
-    .symbol_count = sizeof igraph_symbols / sizeof *igraph_symbols,
-};
+#define IGRAPH(FUNCTION, table)                                                                    \
+    FUNCTION(igraph_set_error_handler, table)                                                      \
+    FUNCTION(igraph_error_handler_ignore, table)                                                   \
+    FUNCTION(igraph_strerror, table)                                                               \
+    FUNCTION(igraph_vector_int_init, table)                                                        \
+    FUNCTION(igraph_vector_int_destroy, table)                                                     \
+    FUNCTION(igraph_vector_int_size, table)                                                        \
+    FUNCTION(igraph_create, table)                                                                 \
+    FUNCTION(igraph_destroy, table)                                                                \
+    FUNCTION(igraph_connected_components, table)
+LIBRARY(igraph, TFPROF_IGRAPH, "to find the cycles of a graph of ops", IGRAPH);
 
 static bool is_full(struct err *err)
 {
@@ -211,8 +194,8 @@ static igraph_error_t make_igraph(const struct op_graph *graph, igraph_t *made)
     igraph_error_t      status;
     igraph_integer_t    next = 0;
 
-    igraph.set_error_handler(igraph.ignore_errors);
-    status = igraph.vector_init(&ends, (igraph_integer_t)graph->edge_count * 2);
+    igraph.igraph_set_error_handler(igraph.igraph_error_handler_ignore);
+    status = igraph.igraph_vector_int_init(&ends, (igraph_integer_t)graph->edge_count * 2);
     if (status != IGRAPH_SUCCESS)
         return status;
     for (uint32_t v = 0; v < graph->vertex_count; v++)
@@ -220,15 +203,15 @@ static igraph_error_t make_igraph(const struct op_graph *graph, igraph_t *made)
             VECTOR(ends)[next++] = graph->producers[i];
             VECTOR(ends)[next++] = v;
         }
-    status = igraph.create(made, &ends, graph->vertex_count, IGRAPH_DIRECTED);
-    igraph.vector_destroy(&ends);
+    status = igraph.igraph_create(made, &ends, graph->vertex_count, IGRAPH_DIRECTED);
+    igraph.igraph_vector_int_destroy(&ends);
     return status;
 }
 
 static bool igraph_failed(igraph_error_t status, struct err *err)
 {
     return err_set(err, ERR_LIMIT, "the graph of ops could not be examined: %s",
-                   igraph.strerror(status));
+                   igraph.igraph_strerror(status));
 }
 
 /* igraph's vector as ids in scratch; NULL: exhausted. */
@@ -236,7 +219,7 @@ static uint32_t *copy_ids(const igraph_vector_int_t *vector, struct arena *scrat
 {
     uint32_t *ids;
 
-    *count = (size_t)igraph.vector_size(vector);
+    *count = (size_t)igraph.igraph_vector_int_size(vector);
     ids = arena_new_array(scratch, uint32_t, *count);
     for (size_t i = 0; ids && i < *count; i++)
         ids[i] = (uint32_t)VECTOR(*vector)[i];
@@ -286,14 +269,15 @@ bool op_graph_cycles(const struct op_graph *graph, struct arena *scratch, uint32
     pthread_mutex_lock(&igraph_mutex);
     status = make_igraph(graph, &made);
     if (status == IGRAPH_SUCCESS) {
-        status = igraph.vector_init(&membership, 0);
+        status = igraph.igraph_vector_int_init(&membership, 0);
         if (status == IGRAPH_SUCCESS) {
-            status = igraph.components(&made, &membership, NULL, &found, IGRAPH_STRONG);
+            status =
+                igraph.igraph_connected_components(&made, &membership, NULL, &found, IGRAPH_STRONG);
             if (status == IGRAPH_SUCCESS)
                 *component = copy_ids(&membership, scratch, &count);
-            igraph.vector_destroy(&membership);
+            igraph.igraph_vector_int_destroy(&membership);
         }
-        igraph.destroy(&made);
+        igraph.igraph_destroy(&made);
     }
     pthread_mutex_unlock(&igraph_mutex);
     *component_count = (uint32_t)found;
