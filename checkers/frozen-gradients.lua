@@ -12,17 +12,18 @@ return rule {
       doc = "share of the step from which this is said" },
   },
   doc = [[
-The backward pass hands gradients to parameters that no update takes: their shapes stand in no op of an update (they are
-frozen, or were never given to the optimizer), or they are cleared before the update that would take them, as those of a
-generator in the discriminator's pass. All of that backward pass behind the last gradient that is used is for nothing.
-Parameters that share their shape with an updated one count as updated, and gradients that are added up over several
-passes as taken.]],
+The backward pass hands gradients to parameters that no update takes: their shapes stand in no op of an update (they
+are frozen, or were never given to the optimizer), or they are cleared before the update that would take them, as
+those of a generator in the discriminator's pass. All of that backward pass behind the last gradient that is used is
+for nothing, and before it what makes only the gradients of such weights: of a discriminator on the way to its
+generator, of a network whose input is attacked. Parameters that share their shape with an updated one count as
+updated, and gradients that are added up over several passes as taken.]],
 
   check = function(p, cfg)
     return p:in_excess {
       flaw = "unused-gradients", min_share = cfg.min_share,
       title = "Gradients that no update takes cost %s a step",
-      time = "the backward pass behind the last gradient that is used",
+      time = "the part of the backward pass that makes them",
       remedy = { text = "Freeze what is not trained, or run it without gradients; detach what only hands data on.",
                  code = "for q in backbone.parameters(): q.requires_grad_(False)   # or: with torch.no_grad(): "
                    .. "h = backbone(x); or: loss = d(g(z).detach())" },

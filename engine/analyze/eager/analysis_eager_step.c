@@ -58,6 +58,7 @@ enum step_fact {
     BY_HAND_NS,
     BY_HAND_CALLS,
     BY_HAND_WRITES,
+    BY_HAND_CALL_NS,
     AGAIN_NS,
     AGAIN_NODES,
     PASSES,
@@ -131,6 +132,8 @@ static const struct fact_spec produces[] = {
                      "the optimizer, a step" },
     [BY_HAND_CALLS] = { "torch.by_hand_calls", UNIT_COUNT, "how many ops" },
     [BY_HAND_WRITES] = { "torch.by_hand_writes", UNIT_COUNT, "of them, those that write" },
+    [BY_HAND_CALL_NS] = { "torch.by_hand_call_ns", UNIT_NS,
+                          "one of them with the pause behind it: what nine of ten take at most" },
     [AGAIN_NS] = { "torch.backward_again_ns", UNIT_NS,
                    "backward nodes that run again for the same forward call a step" },
     [AGAIN_NODES] = { "torch.backward_again_nodes", UNIT_COUNT, "how many" },
@@ -496,11 +499,10 @@ static void count_ranges(struct summer *summer)
     summer->sums[ACCUMULATED_ELEMENTS] = calls->accumulated.elements;
 }
 
-static const bool is_size[FACT_COUNT] = { [RECORDED_SHORT_NS] = true,
-                                          [EMBEDDING_ROWS] = true,
-                                          [EMBEDDING_LOOKUPS] = true,
-                                          [EMBEDDING_ELEMENTS] = true,
-                                          [PRODUCT_ROWS] = true };
+static const bool is_size[FACT_COUNT] = {
+    [RECORDED_SHORT_NS] = true,  [EMBEDDING_ROWS] = true, [EMBEDDING_LOOKUPS] = true,
+    [EMBEDDING_ELEMENTS] = true, [PRODUCT_ROWS] = true,   [BY_HAND_CALL_NS] = true
+};
 
 /* Facts that say what the host spends, which nothing follows from where it only feeds a device. */
 static bool is_host_time(size_t fact)
@@ -535,6 +537,7 @@ static bool count_updates(struct summer *summer)
     summer->sums[BY_HAND_NS] = updates.by_hand_ns;
     summer->sums[BY_HAND_CALLS] = updates.by_hand_calls;
     summer->sums[BY_HAND_WRITES] = updates.by_hand_writes;
+    summer->sums[BY_HAND_CALL_NS] = updates.by_hand_call_ns;
     summer->sums[AGAIN_NS] = updates.again_ns;
     summer->sums[AGAIN_NODES] = updates.again_nodes;
     summer->sums[PASSES] = updates.passes;

@@ -26,6 +26,7 @@ struct finder {
     struct mark              *marks;
     size_t                    mark_count;
     double                    parameters; /* gradients handed over in a pass */
+    VEC(double) by_hand;                  /* each call with the pause behind it */
 };
 
 static bool is_product(struct finder *finder, const struct eager_call *call)
@@ -126,7 +127,7 @@ static bool is_behind_backward(const struct finder *finder, const struct eager_c
 }
 
 /* Calls [first, end) of one thread and step. Where norms are taken, gradients are clipped. */
-static void count_run(struct finder *finder, size_t first, size_t end)
+static bool count_run(struct finder *finder, size_t first, size_t end)
 {
     const struct eager_call *calls = finder->calls->list.items;
     double                   writes = 0, norms = 0, work_ns = 0;
@@ -139,12 +140,21 @@ static void count_run(struct finder *finder, size_t first, size_t end)
         work_ns += calls[i].work_ns;
     }
     if (writes * 5 < finder->parameters * WRITTEN_OF_5 || norms * 2 > finder->parameters)
-        return;
+        return true;
     if (!finder->calls->is_on_device)
         work_ns = (double)(calls[end - 1].end_ns - calls[first].start_ns);
     finder->updates->by_hand_calls += (double)(end - first);
     finder->updates->by_hand_writes += writes;
     finder->updates->by_hand_ns += work_ns;
+    for (size_t i = first; i < end; i++) {
+        double ns = finder->calls->is_on_device ? calls[i].work_ns
+                    : i + 1 < end ? (double)(calls[i + 1].start_ns - calls[i].start_ns)
+                                  : (double)(calls[i].end_ns - calls[i].start_ns);
+
+        if (!vec_push(&finder->by_hand, finder->scratch, ns))
+            return false;
+    }
+    return true;
 }
 
 static bool may_update(struct finder *finder, const struct eager_call *call)
@@ -153,13 +163,14 @@ static bool may_update(struct finder *finder, const struct eager_call *call)
            is_behind_backward(finder, call);
 }
 
-static void count_by_hand(struct finder *finder)
+/* Other programs hold one up now and then: a tenth of the calls does not count. */
+static bool count_by_hand(struct finder *finder)
 {
     const struct eager_call *calls = finder->calls->list.items;
     size_t                   count = finder->calls->list.count;
 
     if (finder->parameters < FEWEST_PARAMETERS)
-        return;
+        return true;
     for (size_t first = 0, end; first < count; first = end) {
         end = first + 1;
         if (!may_update(finder, &calls[first]))
@@ -167,8 +178,13 @@ static void count_by_hand(struct finder *finder)
         while (end < count && calls[end].timeline == calls[first].timeline &&
                calls[end].window == calls[first].window && may_update(finder, &calls[end]))
             end++;
-        count_run(finder, first, end);
+        if (!count_run(finder, first, end))
+            return false;
     }
+    if (finder->by_hand.count)
+        finder->updates->by_hand_call_ns =
+            sample_quantile(finder->by_hand.items, finder->by_hand.count, 0.9);
+    return true;
 }
 
 /* In the first step of an optimizer: those of one program are alike. */
@@ -229,6 +245,5 @@ bool eager_updates_find(const struct study *study, const struct eager_calls *cal
     count_again(&finder);
     if (updates->passes > 0)
         finder.parameters = calls->accumulated.count / updates->passes;
-    count_by_hand(&finder);
-    return true;
+    return count_by_hand(&finder);
 }

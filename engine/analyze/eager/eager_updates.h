@@ -12,6 +12,7 @@ struct eager_updates { /* over all windows */
     /* Behind a backward pass, runs of calls that write as many tensors as there are parameters,
      * without products and norms among them; pauses between the calls included. */
     double by_hand_ns, by_hand_calls, by_hand_writes;
+    double by_hand_call_ns;       /* a call with its pause: what nine of ten take at most */
     double again_ns, again_nodes; /* nodes that run again for the same forward call */
     double passes;                /* backward passes */
     bool   has_backward;          /* backward passes run inside the optimizer's steps */

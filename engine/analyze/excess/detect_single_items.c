@@ -21,6 +21,7 @@ struct call {                   /* one block of rounds: what it does */
     uint32_t products, singles; /* of the forward pass; those of one row */
     uint32_t first_product, last_product;
     bool     trains, updates, looks_up, looks_up_one;
+    bool     changes_input; /* by its gradient: the next call begins with what this one made */
 };
 
 static bool is_product(const struct work_unit *unit)
@@ -98,6 +99,24 @@ static const struct work_unit *op_at(const struct finder *finder, const struct r
     return &finder->ledger->units.items[rounds->units[row]];
 }
 
+/* An op right behind the backward pass takes what the network began with, or its gradient. */
+static bool changes_input(const struct finder *finder, const struct rounds *rounds,
+                          const struct round_block *block, uint32_t first_product)
+{
+    const struct tensor *first = left_of(finder->ledger, op_at(finder, rounds, first_product));
+    bool                 is_behind = false;
+
+    for (uint32_t row = first_product + 1; row < block->starts[1]; row++) {
+        const struct work_unit *unit = op_at(finder, rounds, row);
+
+        if (is_behind && unit->phase != UNIT_BACKWARD && unit->op_class == OP_ELEMENTWISE &&
+            same_dims(unit_input(finder->ledger, unit, 0), first))
+            return true;
+        is_behind |= unit->phase == UNIT_BACKWARD;
+    }
+    return false;
+}
+
 static struct call look_at_call(const struct finder *finder, const struct rounds *rounds,
                                 const struct round_block *block)
 {
@@ -121,6 +140,7 @@ static struct call look_at_call(const struct finder *finder, const struct rounds
         call.last_product = row;
         call.singles += is_single(left_of(finder->ledger, unit));
     }
+    call.changes_input = call.products && changes_input(finder, rounds, block, call.first_product);
     return call;
 }
 
@@ -175,7 +195,7 @@ static bool is_loop_over_items(const struct finder *finder, const struct rounds 
     if (call.products < FEWEST_PRODUCTS || call.updates)
         return false;
     if (call.trains)
-        return block->count >= FEWEST_PARTS;
+        return block->count >= FEWEST_PARTS && !call.changes_input;
     return block->count >= FEWEST_ITEMS && *are_single &&
            !makes_words(finder, rounds, block, &call) &&
            (call.looks_up || !can_feed_itself(finder, rounds, block, &call));

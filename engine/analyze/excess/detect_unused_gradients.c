@@ -1,7 +1,9 @@
 /* unused_gradients: gradients that are handed to parameters and that no update takes: none ever
  * does, or they are thrown away for new ones first, as those of a generator are in the
  * discriminator's part of a step. All of a backward pass behind its last gradient that is used is
- * then for nothing. By shapes: a parameter whose shape stands in no op of an update is not updated.
+ * then for nothing; before it, what only makes such a gradient of weights, as those of a
+ * discriminator on the way to the generator. By shapes: a parameter whose shape stands in no op of
+ * an update, nor in one that stands between the pass and it, is not updated.
  */
 #include "analyze/excess/ledger.h"
 #include "base/macros.h"
@@ -37,6 +39,7 @@ struct finder {
     struct fate *fates;      /* by shape */
     uint32_t     pass;
     bool         is_behind; /* the pass: the next gradient is of another */
+    bool         may_read;  /* right behind it: ops may take the gradient of an input */
 };
 
 static bool takes_lists(struct str name)
@@ -121,10 +124,22 @@ static bool add_gradient(struct finder *finder, const struct work_unit *unit)
         return true;
     finder->pass += finder->is_behind;
     finder->is_behind = false;
+    finder->may_read = true;
     row.pass = finder->pass;
     row.shape = shape_of(finder, gradient);
     row.is_new = is_kept(finder->ledger, unit);
     return row.shape != NO_ID && vec_push(&finder->list, finder->ledger->scratch, row);
+}
+
+/* An attack on an input takes its gradient, a loop by hand those of weights. */
+static bool takes(struct finder *finder, const struct work_unit *unit)
+{
+    if (unit->phase == UNIT_UPDATE || takes_lists(unit_type(finder->ledger, unit)) ||
+        unit_is_forward_product(unit) || unit->is_trained)
+        finder->may_read = false;
+    return unit->op != NO_ID &&
+           (unit->phase == UNIT_UPDATE || takes_lists(unit_type(finder->ledger, unit)) ||
+            (finder->may_read && unit->phase == UNIT_FORWARD && unit->op_class != OP_VIEW));
 }
 
 /* Ops of a forward pass or of an update end a backward pass. */
@@ -143,9 +158,7 @@ static bool list_all(struct finder *finder)
             continue;
         }
         finder->is_behind |= unit->phase != UNIT_BACKWARD;
-        if (unit->op != NO_ID &&
-            (unit->phase == UNIT_UPDATE || takes_lists(unit_type(ledger, unit))) &&
-            !add_update(finder, unit))
+        if (takes(finder, unit) && !add_update(finder, unit))
             return false;
     }
     return true;
@@ -196,11 +209,23 @@ static void judge_pass(struct finder *finder, const bool *is_updated, size_t fir
 }
 
 /* From the end on: what comes behind each pass is known when it is looked at. */
+static void judge_all(struct finder *finder, const bool *is_updated)
+{
+    for (size_t end = finder->list.count, first; end > 0; end = first) {
+        first = end;
+        while (first > 0 && finder->list.items[first - 1].pass == finder->list.items[end - 1].pass)
+            first--;
+        look_at_pass(finder, first, end);
+        judge_pass(finder, is_updated, first, end);
+    }
+}
+
+/* What comes behind the last pass is what comes at the beginning: the program goes on alike. */
 static bool judge(struct finder *finder)
 {
     struct arena *scratch = finder->ledger->scratch;
     bool         *is_updated = arena_new_array(scratch, bool, finder->shapes.count + 1);
-    size_t        end = finder->list.count, first;
+    uint32_t      count = (uint32_t)finder->list.count;
 
     finder->fates = arena_new_array(scratch, struct fate, finder->shapes.count + 1);
     if (!is_updated || !finder->fates)
@@ -208,15 +233,17 @@ static bool judge(struct finder *finder)
     for (uint32_t s = 0; s <= finder->shapes.count; s++)
         finder->fates[s] =
             (struct fate) { .new_at = UINT32_MAX, .taken_at = UINT32_MAX, .pass = UINT32_MAX };
-    for (size_t i = 0; i < end; i++)
+    for (size_t i = 0; i < count; i++)
         is_updated[finder->list.items[i].shape] |= finder->list.items[i].takes > 0;
-    for (; end > 0; end = first) {
-        first = end;
-        while (first > 0 && finder->list.items[first - 1].pass == finder->list.items[end - 1].pass)
-            first--;
-        look_at_pass(finder, first, end);
-        judge_pass(finder, is_updated, first, end);
+    judge_all(finder, is_updated);
+    for (uint32_t s = 0; s <= finder->shapes.count; s++) {
+        struct fate *fate = &finder->fates[s];
+
+        fate->pass = UINT32_MAX;
+        fate->new_at += fate->new_at == UINT32_MAX ? 0 : count;
+        fate->taken_at += fate->taken_at == UINT32_MAX ? 0 : count;
     }
+    judge_all(finder, is_updated);
     return true;
 }
 
@@ -262,6 +289,46 @@ static bool open_cell(struct finder *finder, const struct detector *self, const 
                        pass->made);
 }
 
+/* Which part of an op of the backward pass makes the gradient of weights and nothing else. */
+static double weights_part(const struct finder *finder, const struct work_unit *unit,
+                           const struct tensor *gradient)
+{
+    const struct tensor *left = unit_input(finder->ledger, unit, 0),
+                        *right = unit_input(finder->ledger, unit, 1);
+
+    if (str_ends(unit_type(finder->ledger, unit), STR("convolution_backward")))
+        return same_dims(unit_input(finder->ledger, unit, 2), gradient) ? 0.5 : 0;
+    if (unit->op_class != OP_PRODUCT || !left || !right || left->rank != 2 || right->rank != 2 ||
+        gradient->rank != 2)
+        return 0;
+    return (left->dims[0] == gradient->dims[0] && right->dims[1] == gradient->dims[1]) ||
+                   (left->dims[0] == gradient->dims[1] && right->dims[1] == gradient->dims[0])
+               ? 1
+               : 0;
+}
+
+/* What makes the gradient stands shortly before it is handed over. */
+static bool claim_on_the_way(struct finder *finder, const struct detector *self,
+                             const struct pass *pass, const struct handed *row, uint32_t *cell)
+{
+    enum { FARTHEST = 12 };
+    struct ledger       *ledger = finder->ledger;
+    const struct tensor *gradient = unit_input(ledger, &ledger->units.items[row->unit], 0);
+
+    for (uint32_t i = 1; gradient->rank >= 2 && i <= FARTHEST && i <= row->unit; i++) {
+        struct work_unit *unit = &ledger->units.items[row->unit - i];
+        double part = unit->phase == UNIT_BACKWARD ? weights_part(finder, unit, gradient) : 0;
+
+        if (part <= 0 || unit->cell != NO_ID)
+            continue;
+        if (!open_cell(finder, self, pass, unit, cell))
+            return false;
+        ledger_claim(ledger, *cell, unit, part);
+        return true;
+    }
+    return true;
+}
+
 static bool claim(struct finder *finder, const struct detector *self, const struct pass *pass,
                   uint32_t *cell)
 {
@@ -291,11 +358,20 @@ static bool find(struct ledger *ledger, const struct detector *self)
     if (!intern_init(&finder.shapes, ledger->scratch) || !list_all(&finder) || !judge(&finder))
         return false;
     for (size_t row = 0; row < finder.list.count;) {
+        size_t      first = row;
         struct pass pass = sum_up(&finder, &row);
 
-        if (pass.taken_unit && pass.unused >= FEWEST_UNUSED * pass.made &&
-            !claim(&finder, self, &pass, &cell))
+        if (!pass.taken_unit || pass.unused < FEWEST_UNUSED * pass.made)
+            continue;
+        if (!claim(&finder, self, &pass, &cell))
             return false;
+        for (size_t i = first; i < row; i++) {
+            const struct handed *handed = &finder.list.items[i];
+
+            if (!handed->takes && handed->use == USE_NONE && handed->unit < pass.taken_unit &&
+                !claim_on_the_way(&finder, self, &pass, handed, &cell))
+                return false;
+        }
     }
     return true;
 }
