@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* strchrnul */
 #include "base/str.h"
 
 #include <errno.h>
@@ -219,10 +220,13 @@ static bool fits_word(struct str s, struct str word)
 
 bool str_fits(struct str s, const char *words)
 {
-    for (size_t len; s.len && *words; words += len + (words[len] == '|')) {
-        len = strcspn(words, "|");
-        if ((*words == *s.data || *words == '*') && fits_word(s, (struct str) { words, len }))
+    while (s.len && *words) {
+        const char *end = strchrnul(words, '|');
+
+        if ((*words == *s.data || *words == '*') &&
+            fits_word(s, (struct str) { words, (size_t)(end - words) }))
             return true;
+        words = end + (*end == '|');
     }
     return false;
 }

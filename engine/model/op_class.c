@@ -1,8 +1,10 @@
 #include "model/op_class.h"
 
 #include "base/macros.h"
+#include "base/words.h"
 
 #include <ctype.h>
+#include <pthread.h>
 #include <string.h>
 
 /* The first row that fits (str_fits) decides. Names are in small letters, without library, dashes
@@ -76,15 +78,23 @@ static struct str plain(struct str type, char *text, size_t room)
     return (struct str) { text, used };
 }
 
+static struct words   words;
+static pthread_once_t words_made = PTHREAD_ONCE_INIT;
+
+static void make_words(void)
+{
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
+        words_add(&words, rows[i].words, (uint16_t)i);
+}
+
 enum op_class op_class_of(struct str type)
 {
-    char       text[96];
-    struct str name = plain(type, text, sizeof text);
+    char   text[96];
+    size_t row;
 
-    for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
-        if (str_fits(name, rows[i].words))
-            return (enum op_class)rows[i].op_class;
-    return OP_OTHER;
+    pthread_once(&words_made, make_words);
+    row = words_first_row(&words, plain(type, text, sizeof text), ARRAY_COUNT(rows));
+    return row < ARRAY_COUNT(rows) ? (enum op_class)rows[row].op_class : OP_OTHER;
 }
 
 static const char *const names[OP_CLASS_COUNT] = {

@@ -1,8 +1,10 @@
 #include "analyze/kernel/kernel_names.h"
 
 #include "base/macros.h"
+#include "base/words.h"
 #include "model/names.h"
 
+#include <pthread.h>
 #include <string.h>
 
 enum { LONGEST_NAME = 1024 };
@@ -47,8 +49,7 @@ static struct str lower(struct str name, char text[LONGEST_NAME])
     struct str copy = { text, name.len < LONGEST_NAME ? name.len : LONGEST_NAME };
 
     for (size_t i = 0; i < copy.len; i++)
-        text[i] = name.data[i] >= 'A' && name.data[i] <= 'Z' ? (char)(name.data[i] - 'A' + 'a')
-                                                             : name.data[i];
+        text[i] = (char)(name.data[i] + (name.data[i] >= 'A' && name.data[i] <= 'Z') * ('a' - 'A'));
     return copy;
 }
 
@@ -80,32 +81,19 @@ static struct str head_of(struct str small)
     return str_slice(small, 0, end < str_find(small, '(') ? end : str_find(small, '('));
 }
 
-static enum kernel_category category_of(struct str small)
-{
-    struct str head = head_of(small);
-    bool       made_up = is_made_up(small);
-
-    for (size_t i = 0; i < ARRAY_COUNT(categories); i++)
-        if ((categories[i].where == EVERY || !made_up) &&
-            str_contains(categories[i].where == HEAD ? head : small, str_from(categories[i].part)))
-            return categories[i].category;
-    return KERNEL_OTHER;
-}
-
 static bool is_identifier(char byte)
 {
     return (byte >= 'a' && byte <= 'z') || (byte >= '0' && byte <= '9') || byte == '_';
 }
 
-static bool has_word(struct str small, struct str word)
+/* Between characters that no identifier has, where the word is one there. */
+static bool is_word(struct str text, size_t at, struct str word)
 {
-    for (size_t at; (at = str_search(small, word)) < small.len;
-         small = str_slice(small, at + 1, small.len))
-        if ((at == 0 || !is_identifier(word.data[0]) || !is_identifier(small.data[at - 1])) &&
-            (at + word.len >= small.len || !is_identifier(small.data[at + word.len]) ||
-             !is_identifier(word.data[word.len - 1])))
-            return true;
-    return false;
+    size_t end = at + word.len;
+
+    return (at == 0 || !is_identifier(word.data[0]) || !is_identifier(text.data[at - 1])) &&
+           (end == text.len || !is_identifier(word.data[word.len - 1]) ||
+            !is_identifier(text.data[end]));
 }
 
 /* Rates and sizes are given by value, whatever the elements are: only what is pointed at counts. */
@@ -153,28 +141,95 @@ static struct str without_scalars(struct str small, char text[LONGEST_NAME])
     return kept;
 }
 
+/* The parts of all lists, numbered one list behind the other. */
+enum {
+    CATEGORIES_FROM = ARRAY_COUNT(libraries),
+    CORES_FROM = CATEGORIES_FROM + ARRAY_COUNT(categories),
+    DTYPES_FROM = CORES_FROM + ARRAY_COUNT(tensor_core_rules),
+    PARTS = DTYPES_FROM + ARRAY_COUNT(dtype_rules)
+};
+static struct words   parts;
+static pthread_once_t parts_made = PTHREAD_ONCE_INIT;
+
+static void make_parts(void)
+{
+    uint16_t row = 0;
+
+    for (size_t i = 0; i < ARRAY_COUNT(libraries); i++)
+        words_add_part(&parts, str_from(libraries[i].part), row++);
+    for (size_t i = 0; i < ARRAY_COUNT(categories); i++)
+        words_add_part(&parts, str_from(categories[i].part), row++);
+    for (size_t i = 0; i < ARRAY_COUNT(tensor_core_rules); i++)
+        words_add_part(&parts, str_from(tensor_core_rules[i].part), row++);
+    for (size_t i = 0; i < ARRAY_COUNT(dtype_rules); i++)
+        words_add_part(&parts, str_from(dtype_rules[i].part), row++);
+}
+
+/* The first row of each list that a name fits; the first of the next list where none does. */
+struct rows {
+    size_t library, category, cores;
+};
+
+static void keep_first(size_t *first, size_t row)
+{
+    if (row < *first)
+        *first = row;
+}
+
+static bool is_place_of(enum where where, struct str head, const char *at, size_t bytes)
+{
+    return where != HEAD || (at >= head.data && at + bytes <= head.data + head.len);
+}
+
+static struct rows rows_of(struct str small)
+{
+    struct rows        rows = { CATEGORIES_FROM, CORES_FROM, DTYPES_FROM };
+    struct words_walk  walk = { .text = small };
+    struct str         head = head_of(small);
+    bool               made_up = is_made_up(small);
+    const struct word *part;
+
+    while ((part = words_next(&parts, &walk))) {
+        enum where where = EVERY;
+
+        if (part->row < CATEGORIES_FROM) {
+            keep_first(&rows.library, part->row);
+        } else if (part->row < CORES_FROM) {
+            where = categories[part->row - CATEGORIES_FROM].where;
+            if ((where == EVERY || !made_up) &&
+                is_place_of(where, head, small.data + walk.at, part->text.len))
+                keep_first(&rows.category, part->row);
+        } else if (part->row < DTYPES_FROM) {
+            keep_first(&rows.cores, part->row);
+        }
+    }
+    return rows;
+}
+
 static enum dtype dtype_of(struct str name)
 {
-    char       text[LONGEST_NAME];
-    struct str small = without_scalars(name, text);
+    char               text[LONGEST_NAME];
+    struct str         small = without_scalars(name, text);
+    struct words_walk  walk = { .text = small };
+    size_t             row = PARTS;
+    const struct word *part;
+    enum dtype         dtype;
 
-    for (size_t i = 0; i < ARRAY_COUNT(dtype_rules); i++) {
-        struct str part = str_from(dtype_rules[i].part);
-
-        if (dtype_rules[i].how == WORD ? has_word(small, part) : str_contains(small, part))
-            return dtype_rules[i].dtype == DTYPE_I64 && counts_in_long(small)
-                       ? DTYPE_UNKNOWN
-                       : dtype_rules[i].dtype;
-    }
-    return DTYPE_UNKNOWN;
+    while ((part = words_next(&parts, &walk)))
+        if (part->row >= DTYPES_FROM && (dtype_rules[part->row - DTYPES_FROM].how == PART ||
+                                         is_word(small, walk.at, part->text)))
+            keep_first(&row, part->row);
+    if (row == PARTS)
+        return DTYPE_UNKNOWN;
+    dtype = dtype_rules[row - DTYPES_FROM].dtype;
+    return dtype == DTYPE_I64 && counts_in_long(small) ? DTYPE_UNKNOWN : dtype;
 }
 
 /* Eight bits are multiplied on tensor cores alone, transforms in 32 bits never are. */
-static enum tensor_core cores_of(struct str small, enum dtype dtype)
+static enum tensor_core cores_of(struct str small, size_t row, enum dtype dtype)
 {
-    for (size_t i = 0; i < ARRAY_COUNT(tensor_core_rules); i++)
-        if (str_contains(small, str_from(tensor_core_rules[i].part)))
-            return tensor_core_rules[i].use;
+    if (row < DTYPES_FROM)
+        return tensor_core_rules[row - CORES_FROM].use;
     if (dtype == DTYPE_F8)
         return TENSOR_CORE_YES;
     return dtype == DTYPE_F32 && str_contains(small, STR("winograd")) ? TENSOR_CORE_NO
@@ -202,17 +257,20 @@ bool kernel_is_streaming(enum kernel_category category)
 
 struct kernel_name kernel_name_parse(struct str name)
 {
-    struct kernel_name result = { 0 };
+    struct kernel_name result = { .category = KERNEL_OTHER };
     char               text[LONGEST_NAME];
     struct str         small = lower(name, text);
+    struct rows        rows;
 
-    for (size_t i = 0; i < ARRAY_COUNT(libraries) && !result.library; i++)
-        if (str_contains(small, str_from(libraries[i].part)))
-            result.library = libraries[i].library;
-    result.category = category_of(small);
+    pthread_once(&parts_made, make_parts);
+    rows = rows_of(small);
+    if (rows.library < CATEGORIES_FROM)
+        result.library = libraries[rows.library].library;
+    if (rows.category < CORES_FROM)
+        result.category = categories[rows.category - CATEGORIES_FROM].category;
     result.dtype = dtype_of(small);
     if (kernel_is_product(result.category))
-        result.tensor_core = cores_of(small, result.dtype);
+        result.tensor_core = cores_of(small, rows.cores, result.dtype);
     return result;
 }
 

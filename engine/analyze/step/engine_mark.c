@@ -47,10 +47,13 @@ static void add_group(struct str text, struct engine_mark *mark)
  * "execute_context_2(512)_generation_6(6)" */
 static bool parse_vllm(struct str name, struct engine_mark *mark)
 {
-    size_t context = str_search(name, STR("context_")),
-           generation = str_search(name, STR("_generation_"));
+    size_t context, generation;
 
-    if (!str_starts(name, STR("execute_")) || context == name.len || generation == name.len)
+    if (!str_starts(name, STR("execute_")))
+        return false;
+    context = str_search(name, STR("context_"));
+    generation = str_search(name, STR("_generation_"));
+    if (context == name.len || generation == name.len)
         return false;
     mark->prefills = number_behind(name, STR("context_"), -1);
     mark->decodes = number_behind(name, STR("_generation_"), -1);
@@ -62,12 +65,15 @@ static bool parse_vllm(struct str name, struct engine_mark *mark)
 /* "step[DECODE bs=32]", "step[EXTEND bs=4 toks=2048]", "decode[bs=8]" */
 static bool parse_sglang(struct str name, struct engine_mark *mark)
 {
-    double requests = number_behind(name, STR("bs="), -1);
-    bool   is_decode = str_fits(name, "*DECODE*|decode[*");
-    bool   is_prefill = str_fits(name, "*EXTEND*|*PREFILL*|prefill[*|extend[*");
+    double requests;
+    bool   is_decode, is_prefill;
 
-    if (requests < 0 || is_decode == is_prefill ||
-        !(str_starts(name, STR("step[")) || str_contains(str_slice(name, 0, 8), STR("["))))
+    if (!str_contains(str_slice(name, 0, 8), STR("[")))
+        return false;
+    requests = number_behind(name, STR("bs="), -1);
+    is_decode = str_fits(name, "*DECODE*|decode[*");
+    is_prefill = str_fits(name, "*EXTEND*|*PREFILL*|prefill[*|extend[*");
+    if (requests < 0 || is_decode == is_prefill)
         return false;
     mark->decodes = is_decode ? requests : 0;
     mark->prefills = is_decode ? 0 : requests;

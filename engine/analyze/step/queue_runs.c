@@ -28,22 +28,33 @@ static enum role role_of_op(struct str type)
     return str_fits(type, "*Save*|*Summary*") ? ROLE_WRITES : ROLE_NONE;
 }
 
-static bool learn_activities(struct finder *finder)
+static bool learn_calls(struct finder *finder)
 {
     const struct profile *profile = finder->profile;
 
-    finder->role_of = arena_new_array(finder->arena, uint8_t, profile->activities.count + 1);
     finder->is_call = arena_new_array(finder->arena, bool, profile->activities.count + 1);
-    for (size_t a = 0; finder->role_of && finder->is_call && a < profile->activities.count; a++) {
+    for (size_t a = 0; finder->is_call && a < profile->activities.count; a++) {
         const struct activity *activity = &profile->activities.items[a];
 
         finder->is_call[a] = activity->kind == ACTIVITY_RUN &&
                              str_equal(profile_str(profile, activity->name), STR("SessionRun"));
+    }
+    return finder->is_call != NULL;
+}
+
+static bool learn_roles(struct finder *finder)
+{
+    const struct profile *profile = finder->profile;
+
+    finder->role_of = arena_new_array(finder->arena, uint8_t, profile->activities.count + 1);
+    for (size_t a = 0; finder->role_of && a < profile->activities.count; a++) {
+        const struct activity *activity = &profile->activities.items[a];
+
         if (activity->kind == ACTIVITY_OP && activity->op != NO_ID)
             finder->role_of[a] =
                 (uint8_t)role_of_op(profile_str(profile, profile->ops.items[activity->op].type));
     }
-    return finder->role_of && finder->is_call;
+    return finder->role_of != NULL;
 }
 
 /* Session.run and the executor tell the number of the run. */
@@ -128,10 +139,12 @@ bool queue_runs_find(const struct profile *profile, struct id_map *input_steps)
     finder.caller_of.arena = input_steps->arena;
     if (profile->format != FORMAT_XSPACE)
         return true;
-    if (!learn_activities(&finder) || !list_callers(&finder, &callers))
+    if (!learn_calls(&finder) || !list_callers(&finder, &callers))
         return false;
     if (callers < 2)
         return true;
+    if (!learn_roles(&finder))
+        return false;
     for (size_t t = 0; t < profile->timelines.count; t++)
         if (profile->timelines.items[t].kind == TIMELINE_THREAD)
             look_at_ops(&finder, &profile->timelines.items[t]);

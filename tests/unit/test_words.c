@@ -1,0 +1,106 @@
+/* words: what str_fits says of each list, said of many lists at once. */
+#include "base/words.h"
+
+#include "base/macros.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+static const char *const lists[] = {
+    "t|to|*::to|cast*", "*conv*|conv2d", "*_grad|*_gradients", "*matmul*|mm|addmm", "*mat*",
+};
+
+static uint16_t first_by_one(struct str text)
+{
+    uint16_t row = 0;
+
+    while (row < ARRAY_COUNT(lists) && !str_fits(text, lists[row]))
+        row++;
+    return row;
+}
+
+static void make(struct words *words)
+{
+    for (uint16_t i = 0; i < ARRAY_COUNT(lists); i++)
+        words_add(words, lists[i], i);
+}
+
+static void words_stand_where_stars_allow(void **state)
+{
+    static const struct {
+        const char *text;
+        uint16_t    row;
+    } cases[] = {
+        { "t", 0 },           { "to", 0 },
+        { "top", 5 },         { "aten::to", 0 },
+        { "casting", 0 },     { "recast", 5 },
+        { "2dconv_grad", 1 }, { "x_grad", 2 },
+        { "x_grads", 5 },     { "batch_matmul", 3 },
+        { "format", 4 },      { "mm", 3 },
+        { "mmm", 5 },         { "", 5 },
+        { "m", 5 },
+    };
+    static struct words words;
+
+    (void)state;
+    make(&words);
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
+        assert_int_equal(words_first_row(&words, str_from(cases[i].text), ARRAY_COUNT(lists)),
+                         cases[i].row);
+}
+
+/* Texts of all lengths over letters that the words are made of. */
+static void many_texts_fit_as_one_by_one(void **state)
+{
+    static const char   letters[] = "tocasvmdg_rl:2n";
+    static struct words words;
+    uint32_t            random = 1;
+
+    (void)state;
+    make(&words);
+    for (int round = 0; round < 200000; round++) {
+        char   text[16];
+        size_t len = (size_t)round % sizeof text;
+
+        for (size_t i = 0; i < len; i++) {
+            random = random * 1664525 + 1013904223;
+            text[i] = letters[(random >> 16) % (sizeof letters - 1)];
+        }
+        assert_int_equal(words_first_row(&words, (struct str) { text, len }, ARRAY_COUNT(lists)),
+                         first_by_one((struct str) { text, len }));
+    }
+}
+
+static void every_place_is_told(void **state)
+{
+    struct words_walk   walk = { .text = STR("sgemm_sgemm") };
+    static struct words words;
+    const size_t        places[] = { 0, 1, 6, 7 };
+
+    (void)state;
+    words_add_part(&words, STR("sgemm"), 0);
+    words_add_part(&words, STR("gemm"), 1);
+    for (size_t i = 0; i < ARRAY_COUNT(places); i++) {
+        const struct word *word = words_next(&words, &walk);
+
+        assert_non_null(word);
+        assert_int_equal(walk.at, places[i]);
+        assert_int_equal(word->row, i % 2);
+    }
+    assert_null(words_next(&words, &walk));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(words_stand_where_stars_allow),
+        cmocka_unit_test(many_texts_fit_as_one_by_one),
+        cmocka_unit_test(every_place_is_told),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
