@@ -279,7 +279,8 @@ In a step that trains, products of the same shapes and in the same order as the 
 backward node belongs to them: typically metrics that call the model once more. Priced as that time. Silent where
 the shapes differ (validation data, a smaller teacher). Where that pass is without gradients it may be another model of
 the same shapes, a teacher or a target network: a fact then. Nodes of a backward pass that run again for the same
-forward call are losses that go back one by one. Also said where the trained products run without gradients behind
+forward call are losses that go back one by one. Also said of products of rows that were looked up in a table of far
+fewer (a layer on both ends of each edge), where the trained products run without gradients behind
 the update (validation in each step), where a weight is derived from the same parameters for each use, and where a
 constant is built again. In TensorFlow, products that run more often than the gradients named after
 them, and layers whose weights get several gradients for one forward call. In compiled programs of JAX, decompositions
@@ -295,7 +296,8 @@ does not give back.]],
     end
     local block = same_block(p, cfg) or p.framework == "pytorch" and by_structure(p, cfg)
     if block then return block end
-    if p.framework == "jax" then return of_compiled(p, cfg) end
+    local structural = of_compiled(p, cfg)
+    if p.framework == "jax" or #structural > 0 then return structural end
     if not p:has("torch.repeated_forward_ns") then
       return skip { reason = "neither PyTorch nor TensorFlow ops with gradients are recorded",
                     capture = "a timeline of ops" }
@@ -321,6 +323,10 @@ does not give back.]],
       facts = { ["step.ns"] = 1e7 }, replay = { 7e6 },
       tables = { ops = {}, excess = { { cell = 1, flaw = "whole-copies", ns = 7e6, share = 0.7, factor = 0.25,
                                         detail = "4 devices run it, each with all of its arguments" } } } },
+    { name = "a layer behind a lookup", framework = "pytorch", format = "kineto", finding = true, replay = { 5e6 },
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = {}, excess = { { cell = 1, flaw = "repeated-rows", ns = 5e6, share = 0.5, factor = 0.05,
+                                        detail = "a product of 24000 rows" } } } },
     { name = "a call for the metric", framework = "tensorflow", format = "xspace", finding = true, replay = { 2e6 },
       facts = { ["step.ns"] = 1e7 },
       tables = { ops = {}, excess = { { cell = 1, flaw = "second-pass", ns = 2e6, share = 0.2, factor = 0,

@@ -109,6 +109,32 @@ static void gradients_on_the_way(void **state)
     }
 }
 
+/* Both ends of 80 edges are looked up among 10 nodes and multiplied: all but an eighth of 4 + 2 + 2
+ * ms is for copies. Not where there are as many nodes. */
+static void rows_that_are_looked_up(void **state)
+{
+    for (int is_large = 0; is_large < 2; is_large++) {
+        const char    *table = is_large ? "f32[80,8] s64[80]" : "f32[10,8] s64[80]";
+        struct program program;
+
+        (void)state;
+        start(&program);
+        run(&program, "aten::index_select", table, 100000);
+        run(&program, "aten::select", "s64[2,80]", 10000);
+        run(&program, "aten::index_select", table, 100000);
+        run(&program, "aten::cat", "f32[80,8] f32[80,8]", 100000);
+        run(&program, "aten::linear", "f32[80,16] f32[4,16]", 4000000);
+        run(&program, "aten::linear", "f32[80,4] f32[4,4]", 4000000);
+        node(&program, "aten::mm", "f32[80,4] f32[4,4]", 2000000);
+        node(&program, "aten::mm", "f32[80,4] f32[4,16]", 2000000);
+        node(&program, "aten::mm", "f32[4,80] f32[80,16]", 2000000);
+        finish(&program);
+        assert_true(fabs(claimed(&program, "repeated-rows") - (is_large ? 0 : 7e6)) < 1);
+        assert_sums(&program);
+        builder_free(&program.b);
+    }
+}
+
 /* A head over 40 rows of which one is read: 39/40 of 4 ms. All rows of another are read. */
 static void rows_that_are_thrown_away(void **state)
 {
@@ -489,6 +515,7 @@ int main(void)
         cmocka_unit_test(gradients_that_are_applied),
         cmocka_unit_test(gradients_that_are_thrown_away),
         cmocka_unit_test(gradients_on_the_way),
+        cmocka_unit_test(rows_that_are_looked_up),
         cmocka_unit_test(rows_that_are_thrown_away),
         cmocka_unit_test(weights_from_parameters),
         cmocka_unit_test(a_prefix_that_grows),
