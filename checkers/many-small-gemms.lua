@@ -43,6 +43,19 @@ local function unrolled(p, cfg)
   }
 end
 
+-- Ledger: parts of a network that are modules of their own and whose results are joined.
+local function side_by_side(p, cfg)
+  return p.framework == "pytorch" and p:has("excess") and p:in_excess {
+    flaw = "side-by-side", min_share = cfg.min_part_share, time = "starting the same small ops for each part",
+    title = "Parts of a layer run one after the other with small products each: %s of each step too much",
+    remedy = { text = "Keep the parts' weights in one tensor and do all parts at once: one projection whose result is "
+                 .. "viewed as heads, or torch.bmm.",
+               code = "q, k, v = self.qkv(x).view(b, t, 3, heads, -1).permute(2, 0, 3, 1, 4)   "
+                 .. "# instead of [head(x) for head in self.heads]" },
+    confidence = "medium",
+  }
+end
+
 -- Operands that are neither single numbers nor of the result's shape: what an outer product is made from.
 local function factors(shapes, result)
   local count = 0
@@ -77,15 +90,18 @@ return rule {
     max_flops = { default = 20e6, min = 0, max = 1e15, unit = "flops", doc = "operations a run that count as small" },
     max_unrolled_flops = { default = 500e3, min = 0, max = 1e15, unit = "flops",
                            doc = "operations a run that count as small in a loop that was written out" },
+    min_part_share = { default = 0.05, min = 0, max = 1, unit = "share",
+                       doc = "PyTorch: share of the step that parts side by side cost too much" },
     min_share = { default = 0.15, min = 0, max = 1, unit = "share", doc = "share of the time of all ops" },
     kept = { default = 0.15, min = 0, max = 1, unit = "ratio", doc = "part of the time that one product needs" },
   },
   doc = [[
-A loop of products with a small inner dimension reads and writes its result in every turn. One product
-over all turns reads the operands once. An op counts when it runs often with one shape, is a product
-or an accumulation into its own shape, and does few operations for each byte. Priced as its time, of
-which one large product keeps a seventh. A loop that the compiler wrote out shows as many products of the same shapes in
-one function; priced as a part of the function. Silent for few runs and small shares.]],
+A loop of products with a small inner dimension reads and writes its result in every turn. One product over all turns
+reads the operands once. An op counts when it runs often with one shape, is a product or an accumulation into its own
+shape, and does few operations for each byte. Priced as its time, of which one large product keeps a seventh. A loop
+that the compiler wrote out shows as many products of the same shapes in one function; priced as a part of the
+function. In PyTorch also said of parts of a layer that are modules of their own (heads of attention in a list) and
+whose results are joined, with what starting them one by one costs. Silent for few runs and small shares.]],
 
   check = function(p, cfg)
     local ops = p:table("ops")
@@ -104,7 +120,7 @@ one function; priced as a part of the function. Silent for few runs and small sh
         best = best or row
       end
     end
-    if not best then return p.format == "xspace" and unrolled(p, cfg) or nil end
+    if not best then return p.format == "xspace" and unrolled(p, cfg) or side_by_side(p, cfg) or nil end
     local step_ns = p.fact["step.ns"]
     local locations = {}
     if best.source_file and best.source_file ~= "" then
@@ -137,6 +153,9 @@ one function; priced as a part of the function. Silent for few runs and small sh
                            shapes = "[768,768]x[256,768]x[]x[256,768]->[768,768]", self_ns = 9e6 } } } },
     { name = "a loop written out", framework = "jax", format = "xspace", finding = true, impact_ns = 4.9e5,
       facts = { ["step.ns"] = 1e6 }, tables = { ops = products(70) } },
+    { name = "heads in a list", framework = "pytorch", format = "kineto", finding = true, replay = { 2e6 },
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = {}, excess = { { cell = 1, flaw = "side-by-side", ns = 2e6, share = 0.2, factor = 0 } } } },
     { name = "sums of many arrays", framework = "jax", format = "xspace", finding = false,
       facts = { ["step.ns"] = 1e6 }, tables = { ops = products(70, "[64,64]x[]->[64]") } },
     { name = "layers of a deep network", framework = "jax", format = "xspace", finding = false,
