@@ -426,25 +426,31 @@ def captured():
         expect((report["verdict"]["class"] == "unknown") == is_vetoing, f"a capture of {long} us: {report['verdict']}")
 
 
-def rounds(count, gap, row, head=()):
-    """Ops of `head` once, then `count` rounds of `row`, an op each 10 us, `gap(i)` behind round i; a kernel for each."""
+def rounds(count, gap, row, head=(), reads=False):
+    """Ops of `head` once, then `count` rounds of `row`, an op each 10 us, `gap(i)` behind round i; a kernel for each, and a copy of what
+    they gave behind each round where it `reads`."""
     trace, at = Trace(), 1000
     for i in range(-1, count):
         for name in head if i < 0 else row:
             trace.op(f"aten::{name}", at, 8, [[512, 512]] * 2)
             trace.kernel("void at::native::vectorized_elementwise_kernel<4, f>(int)", at + 1, at + 4, 5)
             at += 10
+        if reads:
+            trace.device("gpu_memcpy", "Memcpy DtoH (Device -> Pinned)", trace.call("cudaMemcpyAsync", at, 5), at + 6, 2, bytes=64)
         at += gap(i) if i >= 0 else 0
     return trace
 
 
 def unmarked_rounds():
-    """Ten rounds of nine ops, each followed by 30 us: steps of 120 us. Neither are layers of a single pass, which head and tail stand
-    beside, nor rounds that take from 120 to 660 us."""
+    """Ten rounds of nine ops, each followed by 30 us: steps of 120 us, also behind prompts of 27 ops, where each gives a token. Neither are
+    layers of a single pass, which head and tail stand beside, nor rounds that take from 120 to 660 us."""
     row = ["linear", "add", "gelu", "mul", "softmax", "bmm", "copy_", "sub", "mean"]
     for name, trace, is_found in (
         ("rounds", rounds(10, lambda i: 30, row), True),
         ("layers", rounds(10, lambda i: 0, row, ["embedding", "rsqrt", "cat", "exp", "neg", "cos", "sin", "pow"]), False),
+        ("decoding", rounds(10, lambda i: 30, row, [row[0], *["embedding", "rsqrt"] * 13], reads=True), True),
+        ("layers-behind-a-first", rounds(10, lambda i: 30, row, [row[0], *["embedding", "rsqrt"] * 13]), False),
+        ("layers-that-read", rounds(10, lambda i: 30, row, ["embedding", "rsqrt", "cat", "exp"], reads=True), False),
         ("uneven-rounds", rounds(10, lambda i: 30 + 60 * i, row), False),
     ):
         trace.advice(name)

@@ -2,7 +2,8 @@
  * step_repeats: iterations that nothing marks, by the row of ops that comes again. Each name's
  * usual distance to its next call is a period to try; the shortest one after which nearly all calls
  * are the same is an iteration. What is done now and then (a line of a log) spoils one comparison
- * around it.
+ * around it. The first round may be another one, as prompts are before decoding, where each of the
+ * others copies from or to the device or waits for it, which the layers of one pass do not.
  */
 #include "analyze/step/step_markers.h"
 #include "base/sample.h"
@@ -20,7 +21,8 @@ struct call {
 };
 struct calls {
     VEC(struct call) list;
-    int64_t total_ns;
+    const struct timeline *line;
+    int64_t                total_ns;
 };
 /* One name: where it is called first, how often, and the usual number of calls to its next one. */
 struct caller {
@@ -36,6 +38,7 @@ static bool list_calls(const struct profile *profile, const struct timeline *lin
 {
     int64_t reached_ns = INT64_MIN;
 
+    calls->line = line;
     for (uint32_t i = line->first_event; i < line->first_event + line->event_count; i++) {
         const struct activity *activity = event_activity(profile, i);
 
@@ -91,30 +94,65 @@ static int by_period_and_first(const void *a, const void *b)
     return (x->first > y->first) - (x->first < y->first);
 }
 
-static bool is_same_after(const struct calls *calls, size_t period)
+/* Whether nearly all calls of [from, end) are those a period later. */
+static bool is_same_after(const struct calls *calls, size_t from, size_t end, size_t period)
 {
-    size_t same = 0, compared = calls->list.count - period;
+    size_t same = 0, compared = 0;
 
-    for (size_t i = 0; i < compared; i++)
+    for (size_t i = from; i < end && i + period < calls->list.count; i++, compared++)
         same += calls->list.items[i].name == calls->list.items[i + period].name;
     return (double)same >= LEAST_SAME * (double)compared;
 }
 
-/* Whether a name is called once in each round. */
-static bool begins_rounds(const struct calls *calls, const struct caller *caller)
+/* Whether a name is called once in each round of the calls from one on, `count` times. */
+static bool begins_rounds(const struct calls *calls, const struct caller *caller, size_t from,
+                          uint32_t count)
 {
-    double rounds = (double)calls->list.count / caller->period;
+    double rounds = (double)(calls->list.count - from) / caller->period;
 
-    return caller->count >= FEWEST_ROUNDS && caller->period >= SHORTEST_PERIOD &&
-           fabs((double)caller->count - rounds) <= fmax(1, MOST_OFF * rounds);
+    return count >= FEWEST_ROUNDS && caller->period >= SHORTEST_PERIOD &&
+           fabs((double)count - rounds) <= fmax(1, MOST_OFF * rounds) &&
+           is_same_after(calls, from, calls->list.count, (size_t)caller->period);
+}
+
+/* Whether a thread copies, or waits for a device, between each two calls of a name from one on. */
+static bool talks_in_rounds(const struct profile *profile, const struct timeline *line,
+                            const struct call *list, uint32_t from)
+{
+    uint32_t at = line->first_event;
+
+    for (uint32_t i = from; list[i].later != NO_ID; i = list[i].later) {
+        int64_t end_ns = event_start_ns(profile, list[list[i].later].event);
+        bool    talks = false;
+
+        while (event_start_ns(profile, at) < event_start_ns(profile, list[i].event))
+            at++;
+        for (; event_start_ns(profile, at) < end_ns; at++) {
+            enum activity_kind kind = event_activity(profile, at)->kind;
+
+            talks = talks || kind == ACTIVITY_TRANSFER || kind == ACTIVITY_SYNC;
+        }
+        if (!talks)
+            return false;
+    }
+    return true;
+}
+
+static bool is_in_rounds(const struct profile *profile, const struct calls *calls,
+                         const struct caller *caller)
+{
+    uint32_t second = calls->list.items[caller->first].later;
+
+    return begins_rounds(calls, caller, 0, caller->count) ||
+           (second != NO_ID && begins_rounds(calls, caller, second, caller->count - 1) &&
+            !is_same_after(calls, caller->first, second, second - caller->first) &&
+            talks_in_rounds(profile, calls->line, calls->list.items, second));
 }
 
 /* Who begins the rounds: the first one in them. NULL: nothing comes again. */
-static const struct caller *find_period(const struct calls *calls, struct callers *callers,
-                                        double *gaps)
+static const struct caller *find_period(const struct profile *profile, const struct calls *calls,
+                                        struct callers *callers, double *gaps)
 {
-    double tried = 0;
-
     for (size_t i = 0; i < callers->list.count; i++)
         set_period(calls, &callers->list.items[i], gaps);
     qsort(callers->list.items, callers->list.count, sizeof *callers->list.items,
@@ -122,10 +160,7 @@ static const struct caller *find_period(const struct calls *calls, struct caller
     for (size_t i = 0; i < callers->list.count; i++) {
         const struct caller *caller = &callers->list.items[i];
 
-        if (caller->period == tried || !begins_rounds(calls, caller))
-            continue;
-        tried = caller->period;
-        if (is_same_after(calls, (size_t)tried))
+        if (is_in_rounds(profile, calls, caller))
             return caller;
     }
     return NULL;
@@ -163,7 +198,7 @@ static bool find_rounds(const struct profile *profile, struct calls *calls, stru
 
     if (!gaps || !link_callers(calls, arena, &callers))
         return false;
-    first = find_period(calls, &callers, gaps);
+    first = find_period(profile, calls, &callers, gaps);
     return !first || add_rounds(profile, calls, first, marker, arena, markers);
 }
 
