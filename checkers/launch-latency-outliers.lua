@@ -15,7 +15,7 @@ return rule {
     min_cost = { default = 0.005, min = 0, max = 1, unit = "share", doc = "their excess over the step" },
   },
   doc = [[
-A launch call of over 50 us, or a kernel that starts over 100 us after its call on an idle device, points at locks,
+A launch call of over 50 µs, or a kernel that starts over 100 µs after its call on an idle device, points at locks,
 loading of code or memory calls in between. Priced as what is above the median launch while the device was idle. Silent
 where work was queued, for then waiting is free, and below 5 % of the launches.]],
 

@@ -8,7 +8,7 @@ return rule {
   cause = "host", tags = { "launch", "kernels" },
   more_specific_than = { "kernel-launch-bound", "host-bound" },
   params = {
-    min_share = { default = 0.25, min = 0, max = 1, unit = "share", doc = "share of kernels below 10 us" },
+    min_share = { default = 0.25, min = 0, max = 1, unit = "share", doc = "share of kernels below 10 µs" },
     min_count = { default = 50, min = 1, max = 1e9, unit = "count", doc = "such kernels a step" },
     min_gap_share = { default = 0.03, min = 0, max = 1, unit = "share",
                       doc = "idle time before kernels over the step" },
@@ -18,7 +18,7 @@ return rule {
                   doc = "launches waiting from which the host is ahead and their cost is hidden" },
   },
   doc = [[
-A kernel below 10 us is over before the next one is there, so the device waits for the host between
+A kernel below 10 µs is over before the next one is there, so the device waits for the host between
 them. Priced by replay with two fifths of the host's part of the step and of starting kernels, as a step costs that is
 compiled or captured whole. Silent where the pauses are shorter than the kernels, and where the host is well ahead.]],
 
@@ -33,14 +33,14 @@ compiled or captured whole. Silent where the pauses are shorter than the kernels
     local code = { pytorch = "model = torch.compile(model, mode=\"reduce-overhead\")", jax = "step = jax.jit(step)",
                    tensorflow = "@tf.function(jit_compile=True)" }
     return finding {
-      title = ("%s of %s kernels a step run below 10 us; the device waits %s between kernels"):format(fmt.pct(share),
+      title = ("%s of %s kernels a step run below 10 µs; the device waits %s between kernels"):format(fmt.pct(share),
         fmt.whole(p.fact["kernels.count_per_step"]), fmt.ms(gap_ns)),
-      evidence = { { "kernels below 10 us a step", p.fact["kernels.tiny_count"], "count" },
+      evidence = { { "kernels below 10 µs a step", p.fact["kernels.tiny_count"], "count" },
                    { "all kernels a step", p.fact["kernels.count_per_step"], "count" },
                    { "their time a step", p.fact["kernels.tiny_ns"], "ns" },
                    { "idle before kernels a step, for late launches", p.fact["device.idle_host_late_ns"], "ns" },
                    { "idle before kernels a step, launched in time", p.fact["device.idle_launch_ns"], "ns" } },
-      condition = ("%s of kernels below 10 us, %s accepted; pauses longer than these kernels"):format(
+      condition = ("%s of kernels below 10 µs, %s accepted; pauses longer than these kernels"):format(
         fmt.pct(share), fmt.pct(cfg.min_share)),
       remedy = { text = p:has("serving.trains") and not p.fact["serving.trains"]
                    and "Capture the step as a graph for each size of batch, compile it, use fused layers, batch more."

@@ -2,15 +2,17 @@
 
 #include <string.h>
 
-enum { GAP = 2, LEADS = 3 };
+enum { GAP = 2 };
 
 bool grid_make(struct grid *grid, struct arena *arena, size_t columns, size_t rows)
 {
     *grid = (struct grid) { .column_count = columns, .row_count = rows + 1, .arena = arena };
     grid->cells = arena_new_array(arena, struct str, columns * (rows + 1));
     grid->is_right = arena_new_array(arena, bool, columns);
-    grid->yields = arena_new_array(arena, bool, columns);
-    return grid->cells && grid->is_right && grid->yields;
+    grid->turns = arena_new_array(arena, enum grid_turn, columns);
+    for (size_t column = 1; grid->turns && column < columns; column++)
+        grid->turns[column] = GRID_OTHERS;
+    return grid->cells && grid->is_right && grid->turns;
 }
 
 static size_t column_width(const struct grid *grid, size_t column)
@@ -65,13 +67,13 @@ static void list_hidden(const struct grid *grid, const size_t *widths, bool has_
         text_add_byte(text, '\n');
 }
 
-/* Gives room to columns from the left that yield, or to those that do not; what is left of it. */
-static size_t give_room(const struct grid *grid, bool yields, size_t room, size_t *widths)
+/* Gives room to the columns of a turn, from the left; what is left of it. */
+static size_t give_room(const struct grid *grid, enum grid_turn turn, size_t room, size_t *widths)
 {
     for (size_t column = 0; column < grid->column_count; column++) {
-        size_t width = grid->yields[column] == yields ? column_width(grid, column) : 0;
+        size_t width = grid->turns[column] == turn ? column_width(grid, column) : 0;
 
-        if (width == 0 || (width > room && (column > 0 || yields)))
+        if (width == 0 || (width > room && turn != GRID_LEADS))
             continue;
         widths[column] = width;
         room -= width + GAP < room ? width + GAP : room;
@@ -83,10 +85,9 @@ bool grid_leads_fit(const struct grid *grid, unsigned room)
 {
     size_t used = 0;
 
-    for (size_t column = 0, seen = 0; column < grid->column_count && seen < LEADS; column++) {
-        size_t width = grid->yields[column] ? 0 : column_width(grid, column);
+    for (size_t column = 0; column < grid->column_count; column++) {
+        size_t width = grid->turns[column] <= GRID_MEASURES ? column_width(grid, column) : 0;
 
-        seen += width > 0;
         used += width > 0 ? width + GAP : 0;
     }
     return used <= (size_t)room + GAP;
@@ -95,11 +96,13 @@ bool grid_leads_fit(const struct grid *grid, unsigned room)
 void grid_print(const struct grid *grid, unsigned room, struct text *text)
 {
     size_t *widths = arena_new_array(grid->arena, size_t, grid->column_count + 1);
-    size_t  last = 0;
+    size_t  last = 0, room_left;
 
     if (!widths)
         return;
-    give_room(grid, true, give_room(grid, false, room ? room : SIZE_MAX, widths), widths);
+    room_left = room ? room : SIZE_MAX;
+    for (enum grid_turn turn = GRID_LEADS; turn < GRID_TURNS; turn++)
+        room_left = give_room(grid, turn, room_left, widths);
     for (size_t column = 0; column < grid->column_count; column++)
         last = widths[column] > 0 ? column : last;
     for (size_t row = 0; row < grid->row_count; row++)

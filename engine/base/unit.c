@@ -18,6 +18,7 @@ static const struct {
     [UNIT_HZ] = { "hz", "hz", 1 },
     [UNIT_NAME] = { "name", "name", 1 },
     [UNIT_BOOL] = { "bool", "bool", 1 },
+    [UNIT_WHEN] = { "ns", "ms", 1e-6 },
 };
 
 /* Suffixes people write and read. A printed one is a step of the unit's scale, smallest first. */
@@ -109,7 +110,7 @@ static void print_number(struct text *text, double number, bool is_exact)
 {
     double size = fabs(number);
 
-    if (size >= 1e15)
+    if (size >= 1e15 && !(is_exact && size < 0x1p63))
         text_print(text, "%.3g", number);
     else if (size >= 999.95 || (is_exact && number == floor(number)))
         text_print(text, "%.0f", number);
@@ -147,6 +148,8 @@ void unit_print(struct text *text, double value, enum unit unit)
             print_number(text, percent, percent == 0 || percent == 100);
             text_add(text, STR(" %"));
         }
+    } else if (unit == UNIT_WHEN) {
+        text_print(text, "%.3f ms", value / 1e6);
     } else if (value == 0 && unit == UNIT_NS) {
         text_add(text, STR("0 ms"));
     } else if (suffix) {
@@ -161,7 +164,12 @@ void unit_print(struct text *text, double value, enum unit unit)
 
 enum unit unit_shown(enum unit unit, const char *name)
 {
-    return unit == UNIT_RATIO && str_ends(str_from(name), STR("share")) ? UNIT_SHARE : unit;
+    struct str text = str_from(name);
+
+    if (unit == UNIT_NS && (str_equal(text, STR("time_ns")) || str_equal(text, STR("start_ns")) ||
+                            str_equal(text, STR("peak_time_ns"))))
+        return UNIT_WHEN;
+    return unit == UNIT_RATIO && str_ends(text, STR("share")) ? UNIT_SHARE : unit;
 }
 
 bool unit_is_suffix(struct str text)

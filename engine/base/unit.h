@@ -21,13 +21,15 @@ enum unit {
     UNIT_HZ,   /* per second */
     UNIT_NAME, /* interned id of a text */
     UNIT_BOOL,
+    UNIT_WHEN, /* to print points of a recording by, in ns; nothing declares it */
 };
 
 const char *unit_name(enum unit unit); /* "ns", "count", "share" … as in rules and JSON */
 bool        unit_from_name(struct str name, enum unit *unit);
 /* For people: three significant digits, fitting unit: "212.4 ms", "28.8 %", "1.53 GB", "1 234". */
 void unit_print(struct text *text, double value, enum unit unit);
-/* How to print what `name` names: a share that may be above 1 is a ratio to those who compute. */
+/* How to print what `name` names: a share that may be above 1 is a ratio to those who compute, and when something
+ * began is a time that needs more digits than how long it took. */
 enum unit unit_shown(enum unit unit, const char *name);
 /* "ms", "%": what unit_print may write behind a number. */
 bool unit_is_suffix(struct str text);

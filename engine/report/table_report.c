@@ -10,7 +10,8 @@
 #include <math.h>
 
 /* Names are shortened to the first of these that leaves room for what else says what a row is. */
-static const size_t name_columns[] = { 48, 36, 28, 20 };
+static const size_t name_columns[] = { 48, 36, 28, 20, 14 };
+enum { ROWS_COMPARED = 200, MOST_LEADS = 3, MOST_MEASURES = 2 };
 
 static struct str cell(const struct table_view *view, size_t row, size_t column, size_t most,
                        struct arena *arena)
@@ -27,12 +28,81 @@ static struct str cell(const struct table_view *view, size_t row, size_t column,
     return layout_value(arena, value, unit);
 }
 
-static bool is_all_zero(const struct table_view *view, size_t column)
+static bool is_alike(double a, double b)
 {
+    return a == b || (isnan(a) && isnan(b));
+}
+
+/* `group` has for each row the first one that is like it in the columns before; now in this one,
+ * too. How many groups. */
+static size_t split(const struct table_view *view, size_t column, size_t rows, size_t *group)
+{
+    size_t groups = 0;
+
+    for (size_t row = rows; row-- > 0;) {
+        double value = table_view_number(view, row, column);
+        size_t first = 0;
+
+        while (first < row && !(group[first] == group[row] &&
+                                is_alike(table_view_number(view, first, column), value)))
+            first++;
+        group[row] = first;
+        groups += first == row;
+    }
+    return groups;
+}
+
+static bool is_text(const struct table_view *view, size_t column)
+{
+    return table_view_column(view, column)->unit == UNIT_NAME;
+}
+
+/* The same in all rows: a text, or numbers that are zero. Lines say nothing without their file. */
+static bool tells_nothing(const struct table_view *view, size_t column)
+{
+    double first =
+        is_text(view, column) && view->row_count > 0 ? table_view_number(view, 0, column) : 0;
+
+    if (str_ends(str_from(table_view_column(view, column)->name), STR("line")))
+        return true;
     for (size_t row = 0; row < view->row_count; row++)
-        if (table_view_number(view, row, column) != 0)
+        if (!is_alike(table_view_number(view, row, column), first))
             return false;
-    return table_view_column(view, column)->unit != UNIT_NAME;
+    return view->row_count > 1 || first == 0;
+}
+
+/* A time, a size, a share: more than a count or a line's number. */
+static bool is_measure(const struct table_view *view, size_t column)
+{
+    enum unit unit = table_view_column(view, column)->unit;
+
+    return unit != UNIT_NAME && unit != UNIT_BOOL && unit != UNIT_COUNT && unit != UNIT_NONE;
+}
+
+/* Texts lead that tell rows apart which are alike in the columns before them. */
+static void give_turns(struct grid *grid, const struct table_view *view, struct arena *arena)
+{
+    size_t  rows = view->row_count < ROWS_COMPARED ? view->row_count : ROWS_COMPARED;
+    size_t *group = arena_new_array(arena, size_t, rows + 1);
+    size_t  groups = rows > 1, leads = 0, measures = 0;
+
+    for (size_t column = 0; group && column < view->column_count; column++) {
+        size_t now = groups;
+
+        if (column == 0 || (groups < rows && leads < MOST_LEADS && is_text(view, column)))
+            now = split(view, column, rows, group);
+        if (now > groups)
+            grid->turns[column] = GRID_LEADS;
+        else if (tells_nothing(view, column))
+            grid->turns[column] = GRID_YIELDS;
+        else if (measures < MOST_MEASURES && is_measure(view, column))
+            grid->turns[column] = GRID_MEASURES;
+        else
+            grid->turns[column] = GRID_OTHERS;
+        leads += grid->turns[column] == GRID_LEADS;
+        measures += grid->turns[column] == GRID_MEASURES;
+        groups = now;
+    }
 }
 
 static void fill_grid(struct grid *grid, const struct table_view *view, size_t most,
@@ -43,7 +113,6 @@ static void fill_grid(struct grid *grid, const struct table_view *view, size_t m
 
         grid->cells[column] = str_from(spec->name);
         grid->is_right[column] = spec->unit != UNIT_NAME && spec->unit != UNIT_BOOL;
-        grid->yields[column] = column > 0 && is_all_zero(view, column);
         for (size_t row = 0; row < view->row_count; row++)
             grid->cells[(row + 1) * view->column_count + column] =
                 cell(view, row, column, most, arena);
@@ -60,6 +129,7 @@ void table_rows_text(const struct table_view *view, const struct output_options 
         text->is_cut = true;
         return;
     }
+    give_turns(&grid, view, text->arena);
     for (size_t i = 0; i < ARRAY_COUNT(name_columns); i++) {
         fill_grid(&grid, view, name_columns[i], text->arena);
         if (room == 0 || grid_leads_fit(&grid, room))

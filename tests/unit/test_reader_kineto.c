@@ -303,7 +303,7 @@ static void reads_what_stands_beside_events(void **state)
     assert_true(profile->has_shapes && profile->has_python_frames && !profile->has_stacks);
     assert_true(has_note(profile, "without a usable time"));
     assert_true(has_note(profile, "negative duration"));
-    assert_true(has_note(profile, "1 of the job's 2 ranks are missing, rank 1 first"));
+    assert_true(has_note(profile, "1 of the job's 2 ranks is missing, rank 1 first"));
     arena_free(&reading.arena);
 }
 

@@ -45,6 +45,9 @@ static void people_read_three_digits(void **state)
         { 0, UNIT_BOOL, "no" },
         { 3.14159, UNIT_NONE, "3.14" },
         { 1e20, UNIT_COUNT, "1e+20" },
+        { 1764000000123456768.0, UNIT_NONE,
+          "1764000000123456768" }, /* ns since 1970, as 2^8 allows */
+        { 2.501e9, UNIT_WHEN, "2501.000 ms" },
     };
 
     (void)state;

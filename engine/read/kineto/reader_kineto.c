@@ -277,8 +277,8 @@ static void note_ranks(struct profile *profile)
     }
     note_mixed(profile);
     if (missing)
-        profile_note(profile, NULL, 1, "%d of the job's %d ranks are missing, rank %d first",
-                     missing, profile->world_size, first_missing);
+        profile_note(profile, NULL, 1, "%d of the job's %d ranks %s missing, rank %d first",
+                     missing, profile->world_size, missing == 1 ? "is" : "are", first_missing);
 }
 
 static bool prepare_job(struct kineto_job *job, const struct read_options *options)

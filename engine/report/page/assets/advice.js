@@ -6,6 +6,9 @@ const PARTS = {
   output: 'output', unknown: 'unknown',
 };
 
+const FORMATS = { xspace: 'XSpace', kineto: 'Kineto trace', graph: 'TensorFlow graph', profile: 'tfprof profile' };
+const METHODS = { exposed: 'time nothing else hides', amdahl: 'a stated speed-up', share: 'share of the step' };
+
 function headLine(advice) {
   const { profile, steps } = advice;
   const accelerators = profile.devices.filter((device) => device.kind !== 'cpu');
@@ -14,8 +17,9 @@ function headLine(advice) {
   const range = steps.source === 'whole-trace' ? 'no steps marked: the whole trace'
     : !steps.used ? 'no step could be used'
     : steps.used === 1 ? 'step ' + steps.first : 'steps ' + steps.first + '…' + steps.last;
-  return [profile.name, profile.format, profile.framework,
-    profile.hosts + (profile.hosts === 1 ? ' host' : ' hosts'), devices, range].filter(Boolean).join(' · ');
+  const how = steps.source === 'inferred' && steps.used ? ' (inferred)' : '';
+  return [profile.name, FORMATS[profile.format] || profile.format, profile.framework,
+    profile.hosts + (profile.hosts === 1 ? ' host' : ' hosts'), devices, range + how].filter(Boolean).join(' · ');
 }
 
 function drawHead(advice) {
@@ -40,12 +44,13 @@ function meter(impact, step) {
 }
 
 function evidenceTable(evidence) {
+  const hasShares = evidence.some((row) => row.share !== undefined);
   return el('div', { class: 'scroll' }, el('table', { class: 'evidence' },
     el('thead', {}, el('tr', {}, el('th', { scope: 'col' }, 'Evidence'), el('th', { scope: 'col', class: 'number' }, 'Value'),
-      el('th', { scope: 'col', class: 'number' }, 'Share'))),
+      hasShares ? el('th', { scope: 'col', class: 'number' }, 'Share') : null)),
     el('tbody', {}, evidence.map((row) => el('tr', {}, el('td', {}, named(row.what)),
       el('td', { class: typeof row.value === 'string' ? '' : 'number' }, named(show(row.value, row.unit))),
-      el('td', { class: 'number' }, row.share === undefined ? '' : show(row.share, 'share')))))));
+      hasShares ? el('td', { class: 'number' }, row.share === undefined ? '' : show(row.share, 'share')) : null)))));
 }
 
 function copyButton(text) {
@@ -62,7 +67,7 @@ function findingBody(finding, find) {
   return el('div', { class: 'body' },
     el('p', { class: 'quiet' }, [finding.rule, finding.severity,
       impact.method === 'none' ? null : (impact.confidence || '') + ' confidence',
-      impact.method === 'none' ? null : 'by ' + impact.method].filter(Boolean).join(' · ')),
+      impact.method === 'none' ? null : 'by ' + (METHODS[impact.method] || impact.method)].filter(Boolean).join(' · ')),
     places.length ? el('p', { class: 'where' }, places.slice(0, 5).map((place) => el('div', {}, named(place)))) : null,
     remedy && remedy.text ? el('p', {}, remedy.text) : null,
     remedy && remedy.code ? el('div', { class: 'code' }, copyButton(remedy.code), el('pre', { tabindex: 0 }, remedy.code)) : null,

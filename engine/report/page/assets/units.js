@@ -21,14 +21,17 @@ function show(value, unit) {
   if (unit === 'share') return value > 0 && value < 5e-5 ? '< 0.01 %' : digits(value * 100) + ' %';
   if (unit === 'ratio') return digits(value) + 'x';
   if (unit === 'ms') return show(value * 1e6, 'ns');
+  if (unit === 'when') return (value / 1e6).toFixed(3) + ' ms';
   if (unit === 'ns' && value === 0) return '0 ms';
   const scale = SCALES[unit] && SCALES[unit].find(([factor]) => Math.abs(value) >= factor * 0.99995);
   if (scale) return digits(value / scale[0]) + ' ' + scale[1];
   return digits(value);
 }
 
-// How to print what `name` names: a share that may be above 1 is a ratio to those who compute.
-const shownUnit = (unit, name) => (unit === 'ratio' && name.endsWith('share') ? 'share' : unit);
+// How to print what `name` names: a share that may be above 1 is a ratio to those who compute, and when something began
+// needs more digits than how long it took.
+const shownUnit = (unit, name) => (unit === 'ratio' && name.endsWith('share') ? 'share'
+  : ['start_ns', 'time_ns', 'peak_time_ns'].includes(name) ? 'when' : unit);
 
 // Numbers and their units stay on one line.
 const keepUnits = (text) => text.replace(/(\d) (?=(%|[µmn]?s|[kMGT]?B)(?![\w/]))/g, '$1\u00a0');
