@@ -5,7 +5,8 @@ local named = "small-runs|metrics|model-built|side-product|worker-start|"
   .. "both-branches|calls-at-line|state-copied|evaluation-calls|growing-graph|fed-back|single-inputs|repeated-run|"
   .. "whole-copies|saving-run|read-back|text-in-step|single-items|larger-pass|paired-calls|deep-copies|fixed-matrix|"
   .. "dense-jacobian|product-order|repeated-rows|frozen-work|cut-results|long-transform|"
-  .. "masked-work|masked-write|separate-rounds|remade-rows|side-by-side"
+  .. "masked-work|masked-write|separate-rounds|remade-rows|side-by-side|iterator-made|"
+  .. "fetched-variables|row-jacobian"
 local ways = {
   ["wait.input"] = { "waits for data",
                      "Make the next batch beside the step: workers, prefetch, fewer and larger reads." },
@@ -76,7 +77,9 @@ cell of grade C rests on names alone: a note, and an upper bound.]],
     { name = "one that has a rule", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 4, flaw = "thrown-rows", cause = "unused", grade = "A", ns = 3e6, share = 0.3,
-                              factor = 0 } } } },
+                              factor = 0 },
+                            { cell = 5, flaw = "iterator-made", cause = "wait.input", grade = "A", ns = 3e6,
+                              share = 0.3, factor = 0 } } } },
     { name = "a little", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 4, flaw = "odd-work", cause = "repeat", grade = "B", ns = 5e5, share = 0.05,

@@ -69,6 +69,7 @@ static void check_pack(struct rule *rule, struct str script, const char *pack, s
 struct adding {
     struct rule_set          *set;
     const char               *directory, *pack;
+    const char               *only; /* this file of it; NULL: all */
     struct pack_manifest      manifest;
     const struct rule_limits *limits;
     VEC(struct rule) loading; /* with file and script */
@@ -106,8 +107,10 @@ static bool add_files(struct adding *adding, struct arena *arena, struct err *er
 
         if (!path)
             return err_memory(err, "the rules");
-        if (str_ends(str_from(path), STR(".lua")) && file_is_plain(path) &&
-            !add_file(adding, path, arena, err))
+        if (adding->only ? strcmp(names[i], adding->only) != 0
+                         : !str_ends(str_from(path), STR(".lua")) || !file_is_plain(path))
+            continue;
+        if (!add_file(adding, path, arena, err))
             return false;
     }
     return true;
@@ -154,12 +157,25 @@ static bool add_manifest(struct rule_set *set, const struct pack_manifest *manif
            err_memory(err, "the rules");
 }
 
+/* One file of rules stands for its folder, of which it alone is taken. */
+static bool take_file(struct adding *adding, struct arena *arena, struct err *err)
+{
+    const char *path = adding->directory, *slash = strrchr(path, '/');
+
+    if (!str_ends(str_from(path), STR(".lua")) || !file_is_plain(path))
+        return err_set(err, ERR_USAGE, "%s is no directory of rules, and no rule", path);
+    adding->only = slash ? slash + 1 : path;
+    adding->directory =
+        slash ? arena_text(arena, "%.*s", slash > path ? (int)(slash - path) : 1, path) : ".";
+    return adding->directory || err_memory(err, "the rules");
+}
+
 static bool add_directory(struct adding *adding, struct arena *arena, struct err *err)
 {
     struct pack row = { .name = adding->pack, .version = "0" };
 
-    if (!file_is_directory(adding->directory))
-        return err_set(err, ERR_USAGE, "%s is not a directory of rules", adding->directory);
+    if (!file_is_directory(adding->directory) && !take_file(adding, arena, err))
+        return false;
     if (!pack_read(adding->directory, arena, &adding->manifest, err) ||
         !add_manifest(adding->set, &adding->manifest, arena, err) || !add_files(adding, arena, err))
         return false;

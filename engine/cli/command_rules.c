@@ -86,8 +86,9 @@ static bool run(struct call *call, struct err *err)
 const struct command command_rules = {
     .name = "rules",
     .summary = "list the rules; write, test and document your own",
-    .operands = "[RULE|CATEGORY|TAG... | new ID [DIR] | test DIR... | lint DIR... | docs DIR... | "
-                "bench PROFILE...]",
+    .operands =
+        "[RULE|CATEGORY|TAG... | new ID [DIR] | test PATH... | lint PATH... | docs PATH... | "
+        "bench PROFILE...]",
     .description =
         "Prints id, severity and title of every rule by category, or of those named.\n\n"
         "new writes a commented rule with examples that pass. test runs the examples in a "

@@ -364,7 +364,7 @@ bool rules_fixtures(const char *directory, struct arena *arena, struct text *rep
     struct running running = { .arena = arena, .report = report, .run = run };
     bool is_done = rule_set_add_directory(&running.set, directory, directory, &rule_default_limits,
                                           arena, err) &&
-                   run_folder(&running, directory, 0, err);
+                   (!file_is_directory(directory) || run_folder(&running, directory, 0, err));
 
     rule_set_free(&running.set);
     return is_done;

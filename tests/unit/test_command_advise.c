@@ -44,7 +44,7 @@ static void settings_are_checked_before_the_profile(void **state)
         { "--set=input-bound-step.min_share=2", ERR_USAGE, "is not between 0 and 1" },
         { "--set=input-bound-step.min_share=x", ERR_USAGE, "is no number" },
         { "--set=min_share", ERR_USAGE, "is not RULE.PARAM=VALUE" },
-        { "--rules=/nowhere/at/all", ERR_USAGE, "is not a directory of rules" },
+        { "--rules=/nowhere/at/all", ERR_USAGE, "is no directory of rules, and no rule" },
         { "--only=input", ERR_INPUT, "o such file" },
         { "--set=input-bound-step.min_share=0.2", ERR_INPUT, "o such file" },
     };
