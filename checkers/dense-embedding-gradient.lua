@@ -94,7 +94,9 @@ and no segment sum of TensorFlow's densified gradients shows.]],
           p.fact["program.donated_bytes"] < p.fact["program.state_bytes"]
         -- Sparse updates hand on the table and touch the rows of their ids.
         local is_sparse = (row.type or ""):find("^(Resource)?(SparseApply|Scatter)")
-        if result == shape and not is_copy and not is_sparse and not name:find("(?i)gather") then
+        -- A product makes the gradient of a layer as large as the table, which needs all of it.
+        local is_product = (row.type or ""):find("MatMul")
+        if result == shape and not is_copy and not is_sparse and not is_product and not name:find("(?i)gather") then
           ns, top = ns + row.self_ns, top or row
           names[#names + 1] = "\\Q" .. row.name:gsub(",", ".") .. "\\E"
         end
@@ -163,6 +165,14 @@ and no segment sum of TensorFlow's densified gradients shows.]],
                            self_ns = 1e5 },
                          { name = "update", type = "SparseApplyAdagrad",
                            shapes = "[100000,64]x[100000,64]x[]x[256,64]x[?]->[100000,64]", self_ns = 7e6 } } } },
+    { name = "a layer over all classes, as large as the table", framework = "tensorflow", format = "profile",
+      finding = false, facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "embedding_lookup", type = "GatherV2", shapes = "[30000,64]x[32,20]x[]->[32,20,64]",
+                           self_ns = 1e5 },
+                         { name = "gradients/MatMul_grad/MatMul_1", type = "MatMul",
+                           shapes = "[32,30000]x[32,64]->[30000,64]", self_ns = 4e6 },
+                         { name = "loss", type = "SparseSoftmaxCrossEntropyWithLogits",
+                           shapes = "[32,30000]x[32]->[32],[32,30000]", self_ns = 5e6 } } } },
     { name = "a few slices summed beside long products", framework = "tensorflow", format = "xspace", finding = false,
       facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "adam/UnsortedSegmentSum", type = "UnsortedSegmentSum", self_ns = 2e4 },

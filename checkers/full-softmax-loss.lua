@@ -38,15 +38,15 @@ return rule {
   cause = "loss", tags = { "tensorflow", "ops" },
   more_specific_than = { "hot-op" },
   params = {
-    min_classes = { default = 50000, min = 2, max = 1e9, unit = "count", doc = "classes from which this is said" },
+    min_classes = { default = 20000, min = 2, max = 1e9, unit = "count", doc = "classes from which this is said" },
     min_share = { default = 0.10, min = 0, max = 1, unit = "share",
                   doc = "time of the loss, its product and their gradients over the step" },
-    samples = { default = 8192, min = 1, max = 1e9, unit = "count", doc = "classes that a sampled loss would look at" },
+    samples = { default = 2048, min = 1, max = 1e9, unit = "count", doc = "classes that a sampled loss would look at" },
   },
   doc = [[
 Softmax cross-entropy over tens of thousands of classes multiplies and exponentiates for each of them. A sampled loss
-looks at a few thousand while training. Priced as the share of classes that are then left out; the model changes, so
-confidence is low. Silent for fewer classes, where the loss takes little, and where it has no gradients: evaluation
+looks at one or two thousand while training. Priced as the share of classes that are then left out; the model changes,
+so confidence is low. Silent for fewer classes, where the loss takes little, and where it has no gradients: evaluation
 needs all classes and does not train.]],
 
   check = function(p, cfg)
@@ -73,15 +73,15 @@ needs all classes and does not train.]],
       condition = ("%s classes, %s accepted, and %s of the step, %s accepted"):format(fmt.count(worst.elements),
         fmt.count(cfg.min_classes), fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
       remedy = { text = "Train with a sampled loss; evaluate with the full one.",
-                 code = "loss = tf.nn.sampled_softmax_loss(w, b, labels, x, num_sampled=8192, num_classes=classes)" },
-      impact = impact.exposed { ns = ns, low = 0.5 * ns * math.max(0, 1 - cfg.samples / worst.elements),
+                 code = "loss = tf.nn.sampled_softmax_loss(w, b, labels, x, num_sampled=2048, num_classes=classes)" },
+      impact = impact.exposed { ns = ns, low = 0.8 * ns * math.max(0, 1 - cfg.samples / worst.elements),
                                 high = ns * math.max(0, 1 - cfg.samples / worst.elements) },
       confidence = "low",
     }
   end,
 
   examples = {
-    { name = "a vocabulary", format = "graph", framework = "tensorflow", finding = true, impact_ns = 3.5e6,
+    { name = "a vocabulary", format = "graph", framework = "tensorflow", finding = true, impact_ns = 4.4e6,
       facts = { ["step.ns"] = 1e7 },
       tables = { graph_patterns = { { pattern = "softmax-loss", op = "loss/xent", ns = 5e6, count = 1,
                                       elements = 80000 } } } },

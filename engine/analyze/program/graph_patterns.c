@@ -16,9 +16,17 @@ bool pattern_is_type(const struct profile *profile, uint32_t op, enum name_list 
     return name_is(profile_str(profile, profile->ops.items[op].type), types);
 }
 
-/* What logits are made of, from the loss back to the product. */
-static uint32_t find_product(const struct profile *profile, uint32_t op)
+static double trained_ns(const struct pattern_search *search, uint32_t op)
 {
+    return search->ns[op] + search->gradient_ns[op];
+}
+
+/* What logits are made of, from the loss back to the product; a bias between is of all classes,
+ * too. */
+static uint32_t find_product(const struct pattern_search *search, uint32_t op, double *between_ns)
+{
+    const struct profile *profile = search->profile;
+
     for (int steps = 0; steps < 6; steps++) {
         struct op_ids producers = op_graph_producers(profile->graph, op);
         uint32_t      next = NO_ID;
@@ -33,6 +41,7 @@ static uint32_t find_product(const struct profile *profile, uint32_t op)
         if (next == NO_ID)
             return NO_ID;
         op = next;
+        *between_ns += trained_ns(search, op);
     }
     return NO_ID;
 }
@@ -46,6 +55,7 @@ bool patterns_find_losses(struct pattern_search *search)
         const struct tensor *logits;
         struct graph_pattern loss = { .name = "softmax-loss", .op = op, .count = 1 };
         uint32_t             product;
+        double               between_ns = 0;
 
         if (!row->input_count || search->ns[op] <= 0 ||
             !pattern_is_type(profile, op, NAMES_TF_SOFTMAX_LOSS))
@@ -54,13 +64,13 @@ bool patterns_find_losses(struct pattern_search *search)
         if (logits->rank < 1 || logits->dims[logits->rank - 1] < 1)
             continue;
         loss.elements = (double)logits->dims[logits->rank - 1];
-        product = find_product(profile, op);
+        product = find_product(search, op, &between_ns);
         loss.ns = search->gradient_ns[op];
         if (product != NO_ID)
             loss.ns += search->gradient_ns[product];
         if (loss.ns <= 0) /* evaluation */
             continue;
-        loss.ns += search->ns[op] + (product != NO_ID ? search->ns[product] : 0);
+        loss.ns += search->ns[op] + (product != NO_ID ? search->ns[product] + between_ns : 0);
         if (!pattern_add(search, loss))
             return false;
     }
