@@ -29,18 +29,19 @@ sequences, where the scores fit in cache anyway, and where a fused form is used.
         capture = "PyTorch: record_shapes=True; XLA: keep the HLO protos of the trace" }
     end
     local ns, low_ns, high_ns, count, calls, biggest = 0, 0, 0, 0, 0, nil
-    local function add(row, keys, row_count, row_calls)
-      if keys < cfg.min_keys then return end
+    local function add(row, row_count, row_calls)
       ns, low_ns = ns + row.ns, low_ns + math.max(row.ns - row.product_ns, 0)
       high_ns = high_ns + math.max(row.ns - cfg.kept_high * row.product_ns, 0)
       count, calls = count + row_count, calls + row_calls
       if not biggest or row.ns > biggest.ns then biggest = row end
     end
     if idioms then
-      for row in idioms:where { idiom = "attention" }:each() do add(row, row.last_dim, row.count, row.calls) end
+      for row in idioms:where { idiom = "attention" }:each() do
+        if p:is_large(row, row.last_dim, cfg.min_keys) then add(row, row.count, row.calls) end
+      end
     end
     if scores then
-      for row in scores:each() do add(row, row.keys, 1, 0) end
+      for row in scores:each() do if row.keys >= cfg.min_keys then add(row, 1, 0) end end
     end
     if not biggest or ns < cfg.min_share * step_ns then return nil end
 
@@ -73,6 +74,9 @@ sequences, where the scores fit in cache anyway, and where a fused form is used.
         facts = { ["step.ns"] = 1e8 },
       tables = { eager_idioms = { { idiom = "attention", first_op = "aten::mul", ns = 5e7, count = 8, calls = 64,
           product_ns = 2e7, pivot_ns = 1e7, longest_ns = 0, last_dim = 640, elements = 200000.0 } } } },
+    { name = "without shapes, on a few numbers", framework = "pytorch", finding = false, facts = { ["step.ns"] = 1e6 },
+      tables = { eager_idioms = { { idiom = "attention", first_op = "aten::mul", ns = 5e5, count = 8, calls = 64,
+          product_ns = 2e5, pivot_ns = 1e5, longest_ns = 1e5, last_dim = 0, elements = 0 } } } },
     { name = "small", framework = "pytorch", finding = false, facts = { ["step.ns"] = 1e8 },
       tables = { eager_idioms = { { idiom = "attention", first_op = "aten::mul", ns = 2e6, count = 8, calls = 64,
           product_ns = 8e5, pivot_ns = 0, longest_ns = 0, last_dim = 640, elements = 200000.0 } } } },

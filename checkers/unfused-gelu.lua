@@ -22,7 +22,9 @@ pass and still computes the tangent. Priced as half to all of what is not the ta
     return p:spelled_out {
       idiom = { like = "^(gelu-tanh|gelu-erf)$" }, min_share = cfg.min_share, title = "GELU by hand takes",
       price = function(row)
-        if row.elements >= cfg.min_elements then return 0.5 * (row.ns - row.pivot_ns), row.ns - row.pivot_ns end
+        if p:is_large(row, row.elements, cfg.min_elements) then
+          return 0.5 * (row.ns - row.pivot_ns), row.ns - row.pivot_ns
+        end
       end,
       remedy = { text = "Use the framework's activation: one pass over the tensor.",
           code = "y = F.gelu(x, approximate='tanh')" },
@@ -38,6 +40,10 @@ pass and still computes the tangent. Priced as half to all of what is not the ta
     { name = "small", framework = "pytorch", finding = false, facts = { ["step.ns"] = 1e8 },
       tables = { eager_idioms = { { idiom = "gelu-tanh", first_op = "aten::mul", ns = 1e6, count = 8, calls = 64,
           product_ns = 0, pivot_ns = 4e5, longest_ns = 0, last_dim = 512, elements = 200000.0 } } } },
+    { name = "without shapes", framework = "pytorch", finding = true, impact_ns = 2.2e7,
+        facts = { ["step.ns"] = 1e8 },
+      tables = { eager_idioms = { { idiom = "gelu-tanh", first_op = "aten::mul", ns = 4e7, count = 8, calls = 64,
+          product_ns = 0, pivot_ns = 1e7, longest_ns = 1e7, last_dim = 0, elements = 0 } } } },
     { name = "another formula", framework = "pytorch", finding = false, facts = { ["step.ns"] = 1e8 },
       tables = { eager_idioms = { { idiom = "other", count = 8, calls = 60, ns = 5e7, pivot_ns = 1e7, product_ns = 0,
           longest_ns = 1e7, last_dim = 640, elements = 1e6 } } } },

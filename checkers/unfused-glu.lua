@@ -22,7 +22,7 @@ and below min_share.]],
     return p:spelled_out {
       idiom = "glu", min_share = cfg.min_share, title = "Gates by hand takes",
       price = function(row)
-        if row.elements >= cfg.min_elements then return 0.2 * row.ns, row.ns - 0.5 * row.longest_ns end
+        if p:is_large(row, row.elements, cfg.min_elements) then return 0.2 * row.ns, row.ns - 0.5 * row.longest_ns end
       end,
       remedy = { text = "Use the framework's gate and compile the rest with it.",
           code = "y = F.silu(a) * b   # or F.glu(x), inside torch.compile" },

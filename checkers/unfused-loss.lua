@@ -23,7 +23,9 @@ not the softmax and its gradient. Silent with few classes and below min_share.]]
     return p:spelled_out {
       idiom = "loss", min_share = cfg.min_share, title = "Cross-entropy by hand takes",
       price = function(row)
-        if row.last_dim >= cfg.min_classes then return 0.7 * (row.ns - row.pivot_ns), row.ns - row.pivot_ns end
+        if p:is_large(row, row.last_dim, cfg.min_classes) then
+          return 0.7 * (row.ns - row.pivot_ns), row.ns - row.pivot_ns
+        end
       end,
       remedy = { text = "Give the logits and the class numbers to the fused loss; it needs no one-hot targets.",
           code = "loss = F.cross_entropy(logits, targets)" },

@@ -22,7 +22,7 @@ two passes. Priced as half of it, at best all but half of its longest op. Silent
     return p:spelled_out {
       idiom = "norm", min_share = cfg.min_share, title = "Normalisation by hand takes",
       price = function(row)
-        if row.elements >= cfg.min_elements then return 0.5 * row.ns, row.ns - 0.5 * row.longest_ns end
+        if p:is_large(row, row.elements, cfg.min_elements) then return 0.5 * row.ns, row.ns - 0.5 * row.longest_ns end
       end,
       remedy = { text = "Use the framework's normalisation: one pass instead of ten.",
           code = "y = F.layer_norm(x, x.shape[-1:], weight, bias)   # or F.rms_norm, F.normalize" },

@@ -22,7 +22,7 @@ layer. Compiled together they are one. Priced as a third to most of it. Silent b
     return p:spelled_out {
       idiom = "rope", min_share = cfg.min_share, title = "Rotary embedding by hand takes",
       price = function(row)
-        if row.elements >= cfg.min_elements then return 0.3 * row.ns, 0.8 * row.ns end
+        if p:is_large(row, row.elements, cfg.min_elements) then return 0.3 * row.ns, 0.8 * row.ns end
       end,
       remedy = { text = "Compile the function that rotates, or rotate with one complex product.",
           code = "apply_rope = torch.compile(apply_rope)" },

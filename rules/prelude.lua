@@ -102,6 +102,14 @@ end
 fmt.ms = fmt.ns          -- "61.2 ms": the unit that fits
 fmt.pct = fmt.share      -- "28.8 %"
 
+-- Whether a formula works on tensors of a size worth it: by its shapes, or where none were recorded by the time of its
+-- longest op, products aside, since a few numbers take no longer than starting the op.
+local LARGE_NS = 2e4
+local function is_large(row, size, least)
+  if size > 0 then return size >= least end
+  return row.longest_ns >= LARGE_NS * row.count
+end
+
 -- What the rows of eager_idioms that a formula is about take a step, and what writing it as one op saves.
 local function sum_idioms(p, formula)
   local sum = { ns = 0, low_ns = 0, high_ns = 0, count = 0, calls = 0 }
@@ -259,6 +267,7 @@ function host.profile(format, framework)
   function p:class_of(op) return host.op_class(op) end
   function p:names(list) return host.names(list) end
   function p:spelled_out(formula) return spelled_out(p, formula) end
+  function p:is_large(row, size, least) return is_large(row, size, least) end
   function p:in_excess(kind) return in_excess(p, kind) end
   function p:in_loop(kind) return in_loop(p, kind) end
   function p:in_kernels(kind) return in_kernels(p, kind) end

@@ -21,6 +21,10 @@ return rule {
       }
     end
     assert(formula(0.5) == nil and work(0.5) == nil)
+    -- By its size; by the time of its longest op, 20 us each time, where none is known.
+    assert(p:is_large({}, 1000, 1000) and not p:is_large({}, 999, 1000))
+    assert(p:is_large({ count = 8, longest_ns = 1.6e5 }, 0, 1000))
+    assert(not p:is_large({ count = 8, longest_ns = 1.5e5 }, 0, 1000))
     local norm, evaluating = formula(0.1), work(0.1)
     -- The second row, of 1 ms, belongs to a tensor that is too small to count.
     assert(norm.title == "A norm by hand takes 2.00 ms a step in 16 calls", norm.title)

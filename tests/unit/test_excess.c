@@ -273,15 +273,17 @@ static void trained(struct program *program, const char *shapes, int64_t ns)
 }
 
 /* Two batches of another size with a loss of their own behind the update: 4 products and the loss
- * between them; the same products without a loss before the trained ones, as of a target network,
- * are not claimed. */
+ * between them, with shapes or without; the same products without a loss before the trained ones,
+ * as of a target network, are not claimed. */
 static void evaluation_in_the_step(void **state)
 {
-    for (int has_loss = 0; has_loss < 2; has_loss++) {
+    for (int way = 0; way < 4; way++) {
+        bool           has_loss = way & 1;
         struct program program;
 
         (void)state;
         start(&program);
+        program.b.profile.has_shapes = way < 2;
         for (int i = 0; i < 2; i++) {
             run(&program, "aten::linear", "f32[32,64] f32[64,64]", 1000000);
             run(&program, "aten::linear", "f32[32,64] f32[10,64]", 1000000);
@@ -471,6 +473,62 @@ static void one_network_twice_in_a_row(void **state)
     }
 }
 
+/* Without shapes: an encoder of a look-up, six layers and a sum in each of three rounds between
+ * which a convolution runs, 0.1 + 6 * 0.3 + 0.1 ms: two of them. Not where what it looks up is
+ * picked just before, nor in a recording without steps, where the rounds may be steps. */
+static void an_encoder_without_shapes(void **state)
+{
+    enum { AGAIN, PICKED, NO_STEPS, CASES };
+
+    (void)state;
+    for (int way = AGAIN; way < CASES; way++) {
+        struct program program;
+
+        start(&program);
+        program.b.profile.has_shapes = false;
+        if (way == NO_STEPS)
+            program.b.study.steps.source = STEPS_WHOLE_TRACE;
+        for (int round = 0; round < 3; round++) {
+            run(&program, "aten::embedding", "", 100000);
+            for (int layer = 0; layer < 6; layer++) {
+                run(&program, "aten::linear", "", 200000);
+                run(&program, "aten::relu", "", 50000);
+                run(&program, "aten::layer_norm", "", 50000);
+            }
+            run(&program, "aten::conv2d", "", 3000000);
+            if (way == PICKED)
+                run(&program, "aten::argmax", "", 20000);
+        }
+        finish(&program);
+        assert_true(fabs(claimed(&program, "repeated-block") - (way == AGAIN ? 3.8e6 : 0)) < 1);
+        assert_sums(&program);
+        builder_free(&program.b);
+    }
+}
+
+/* Without shapes: a look-up of 10 us and 24 products of 0.1 ms twice in a row, then what mixes
+ * them: the second call. Half as many products may be layers. */
+static void one_network_twice_without_shapes(void **state)
+{
+    (void)state;
+    for (int is_small = 0; is_small < 2; is_small++) {
+        struct program program;
+
+        start(&program);
+        program.b.profile.has_shapes = false;
+        for (int call = 0; call < 2; call++) {
+            run(&program, "aten::sin", "", 10000);
+            for (int i = 0; i < (is_small ? 12 : 24); i++)
+                run(&program, "aten::linear", "", 100000);
+        }
+        run(&program, "aten::sub", "", 10000);
+        finish(&program);
+        assert_true(fabs(claimed(&program, "paired-calls") - (is_small ? 0 : 2.41e6)) < 1);
+        assert_sums(&program);
+        builder_free(&program.b);
+    }
+}
+
 /* An op of a TensorFlow graph: its name tells copies apart, its type what it does. */
 static void graph_op(struct program *program, const char *name, const char *type, int64_t ns)
 {
@@ -531,6 +589,8 @@ int main(void)
         cmocka_unit_test(a_whole_buffer_for_each_part),
         cmocka_unit_test(one_network_twice_in_a_row),
         cmocka_unit_test(forward_ops_among_gradients),
+        cmocka_unit_test(an_encoder_without_shapes),
+        cmocka_unit_test(one_network_twice_without_shapes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -164,6 +164,33 @@ static void a_model_in_the_step(void **state)
     }
 }
 
+/* Without shapes: eight tensors are drawn, 1 ms each, and a product follows. Eight single numbers
+ * are no model, nor are four tensors of noise. */
+static void a_model_without_shapes(void **state)
+{
+    static const struct {
+        int     draws;
+        int64_t ns;
+        double  claimed_ns;
+    } ways[] = { { 8, 1000000, 8e6 }, { 8, 5000, 0 }, { 4, 1000000, 0 } };
+
+    (void)state;
+    for (size_t way = 0; way < ARRAY_COUNT(ways); way++) {
+        struct program program;
+
+        start(&program);
+        program.b.profile.has_shapes = false;
+        run(&program, "aten::add", "", 1000000);
+        for (int i = 0; i < ways[way].draws; i++)
+            run(&program, "aten::uniform_", "", ways[way].ns);
+        run(&program, "aten::linear", "", 5000000);
+        finish(&program);
+        assert_true(fabs(claimed(&program, "model-built") - ways[way].claimed_ns) < 1);
+        assert_sums(&program);
+        builder_free(&program.b);
+    }
+}
+
 /* In two steps of three nothing runs for 60 ms before 20 ms of waiting for worker processes: 160 ms
  * in three steps. A pause of 30 ms does not start any. */
 static void workers_that_are_started_again(void **state)
@@ -191,14 +218,17 @@ static void workers_that_are_started_again(void **state)
 }
 
 /* Eight tensors are made with four ops of 10 us and pauses of 5 us each, and stacked: of 8 * 60 us,
- * 7/8. Where each is multiplied too, they are a network's layers, or its rounds. */
+ * 7/8, with shapes or without. Where each is multiplied too, they are a network's layers, or its
+ * rounds. */
 static void tensors_that_are_made_one_by_one(void **state)
 {
-    for (int is_network = 0; is_network < 2; is_network++) {
+    for (int way = 0; way < 4; way++) {
+        bool           is_network = way & 1;
         struct program program;
 
         (void)state;
         start(&program);
+        program.b.profile.has_shapes = way < 2;
         for (int i = 0; i < 8; i++) {
             static const char *const types[] = { "aten::select", "aten::mul", "aten::add",
                                                  "aten::flip" };
@@ -247,6 +277,37 @@ static void rows_one_by_one(void **state)
         }
         finish(&program);
         assert_true(fabs(claimed(&program, "single-items") - (way == APART ? 567781 : 0)) < 1);
+        assert_sums(&program);
+        builder_free(&program.b);
+    }
+}
+
+/* Without shapes: eight texts, each looked up, and through three layers of two products and a
+ * normalisation, ten ops of 10 us with pauses of 10 us between all: 7/8 * (80 + 79) * 10 us. Not
+ * where each makes the next word. */
+static void texts_one_by_one_without_shapes(void **state)
+{
+    static const char *const types[] = { "aten::linear", "aten::linear", "aten::layer_norm" };
+
+    (void)state;
+    for (int is_generation = 0; is_generation < 2; is_generation++) {
+        struct program program;
+
+        start(&program);
+        program.b.profile.has_shapes = false;
+        for (int text = 0; text < 8; text++) {
+            program.now += text ? 10000 : 0;
+            run(&program, "aten::embedding", "", 10000);
+            for (int op = 0; op < 9; op++) {
+                program.now += 10000;
+                run(&program, types[op % 3], "", 10000);
+            }
+            if (is_generation)
+                run(&program, "aten::argmax", "", 10000);
+        }
+        finish(&program);
+        assert_true(fabs(claimed(&program, "single-items") - (is_generation ? 0 : 1590e3 * 7 / 8)) <
+                    1);
         assert_sums(&program);
         builder_free(&program.b);
     }
@@ -325,6 +386,8 @@ int main(void)
         cmocka_unit_test(tensors_that_are_made_one_by_one),
         cmocka_unit_test(rows_one_by_one),
         cmocka_unit_test(small_parts_of_an_update),
+        cmocka_unit_test(a_model_without_shapes),
+        cmocka_unit_test(texts_one_by_one_without_shapes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,7 +14,8 @@ struct finder {
     double         trained; /* products that train, a step */
 };
 
-/* The operand that holds parameters: the second, behind a bias the third. */
+/* The operand that holds parameters: the second, behind a bias the third. Where no shapes were
+ * recorded all products of one name count as of one weight. */
 static struct str weight_key(const struct ledger *ledger, const struct work_unit *unit,
                              int64_t *words)
 {
@@ -23,6 +24,8 @@ static struct str weight_key(const struct ledger *ledger, const struct work_unit
     size_t               count = 0;
 
     words[count++] = unit->type;
+    if (!ledger->study->profile->has_shapes)
+        return (struct str) { (const char *)words, count * sizeof *words };
     if (!weight || weight->rank < 2)
         return (struct str) { NULL, 0 };
     for (int8_t i = 0; i < weight->rank; i++)
@@ -139,7 +142,7 @@ static bool find(struct ledger *ledger, const struct detector *self)
     struct finder finder = { .ledger = ledger };
     uint32_t      cell = NO_ID;
 
-    if (!ledger->is_torch || !ledger->has_backward || !ledger->study->profile->has_shapes)
+    if (!ledger->is_torch || !ledger->has_backward)
         return true;
     finder.trains = arena_new_array(ledger->scratch, bool, ledger->study->profile->ops.count + 1);
     if (!finder.trains || !intern_init(&finder.weights, ledger->scratch) || !list_weights(&finder))

@@ -58,6 +58,23 @@ static uint32_t loop_start(const struct finder *finder, uint32_t from, uint32_t 
     return NO_ID;
 }
 
+/* How many tensors a stack takes; where shapes were not recorded, as often as the op right before
+ * it came since the last one. */
+static uint32_t items_of(const struct finder *finder, uint32_t stack)
+{
+    const struct profile *profile = finder->ledger->study->profile;
+
+    if (profile->has_shapes)
+        return profile->ops.items[finder->ledger->units.items[stack].op].input_count;
+    for (uint32_t u = stack; u-- > 0;) {
+        const struct work_unit *unit = &finder->ledger->units.items[u];
+
+        if (unit->kind == UNIT_OP && unit->op != NO_ID && unit->op_class != OP_VIEW)
+            return finder->calls[unit->op];
+    }
+    return 0;
+}
+
 /* Once for all items each op is still to be started, and a large one to be computed. */
 static double share_of(const struct ledger *ledger, const struct work_unit *unit, uint32_t items)
 {
@@ -99,11 +116,9 @@ static bool look_at_step(struct finder *finder, const struct detector *self, siz
             from = u + 1;
         if (!is_stack(ledger, unit))
             continue;
-        items = ledger->study->profile->ops.items[unit->op].input_count;
-        if (items < FEWEST_ITEMS)
-            continue;
         count_calls(finder, from, u, false);
-        start = loop_start(finder, from, u, items);
+        items = items_of(finder, u);
+        start = items < FEWEST_ITEMS ? NO_ID : loop_start(finder, from, u, items);
         count_calls(finder, from, u, true);
         if (start != NO_ID && !claim(finder, self, start, u, items, cell))
             return false;
@@ -118,7 +133,7 @@ static bool find(struct ledger *ledger, const struct detector *self)
     struct finder finder = { .ledger = ledger };
     uint32_t      cell = NO_ID;
 
-    if (!ledger->is_torch || !ledger->study->profile->has_shapes)
+    if (!ledger->is_torch)
         return true;
     finder.calls = arena_new_array(ledger->scratch, uint32_t, ops + 1);
     finder.first = arena_new_array(ledger->scratch, uint32_t, ops + 1);

@@ -3,7 +3,11 @@
 #include "analyze/excess/ledger.h"
 #include "base/macros.h"
 
-enum { FEWEST_WEIGHTS = 4 };
+enum {
+    FEWEST_WEIGHTS = 4,
+    FEWEST_UNKNOWN = 8 /* where no shapes were recorded: noise is drawn for data, too */
+};
+static const double SMALL_OP = 4; /* times the cost of starting one: a few numbers are no matrix */
 
 struct finder {
     struct ledger *ledger;
@@ -17,10 +21,15 @@ static struct str type_of(const struct finder *finder, const struct work_unit *u
     return unit->kind == UNIT_OP ? unit_type(finder->ledger, unit) : (struct str) { 0 };
 }
 
+static bool draws_weight(struct str type)
+{
+    return str_fits(type, "aten::normal_|aten::uniform_");
+}
+
 /* Random numbers in place, as initialisers draw them, or storage that a file was read into. */
 static bool makes_weight(struct str type)
 {
-    return str_fits(type, "aten::normal_|aten::uniform_|aten::set_");
+    return draws_weight(type) || str_equal(type, STR("aten::set_"));
 }
 
 static struct str key_of(const struct tensor *tensor)
@@ -34,6 +43,9 @@ static bool note_weight(struct finder *finder, const struct work_unit *unit)
     const struct tensor *tensor = unit_input(finder->ledger, unit, 0);
     struct str           type = type_of(finder, unit);
 
+    if (!finder->ledger->study->profile->has_shapes && draws_weight(type) &&
+        unit->ns > SMALL_OP * finder->ledger->start_ns)
+        finder->weights++;
     if (!tensor || tensor->rank < 2 ||
         !(makes_weight(type) || (str_equal(type, STR("aten::copy_")) &&
                                  same_dims(tensor, unit_input(finder->ledger, unit, 1)))))
@@ -42,7 +54,7 @@ static bool note_weight(struct finder *finder, const struct work_unit *unit)
     return intern_add(&finder->filled, key_of(tensor)) != NO_ID;
 }
 
-/* Takes a matrix of a shape that was filled: the model is whole now. */
+/* Takes a matrix of a shape that was filled, or the first one of all: the model is whole now. */
 static bool uses_weight(const struct finder *finder, const struct work_unit *unit)
 {
     const struct tensor *tensor;
@@ -51,6 +63,8 @@ static bool uses_weight(const struct finder *finder, const struct work_unit *uni
         (unit->op_class != OP_PRODUCT && unit->op_class != OP_CONVOLUTION &&
          unit->op_class != OP_EMBEDDING && unit->op_class != OP_CELL))
         return false;
+    if (!finder->ledger->study->profile->has_shapes)
+        return true;
     for (uint32_t i = 0; (tensor = unit_input(finder->ledger, unit, i)); i++)
         if (tensor->rank >= 2 && intern_find(&finder->filled, key_of(tensor)) != NO_ID)
             return true;
@@ -87,6 +101,7 @@ static bool look_at_step(struct finder *finder, const struct detector *self, siz
                          uint32_t *cell)
 {
     struct ledger *ledger = finder->ledger;
+    uint32_t       fewest = ledger->study->profile->has_shapes ? FEWEST_WEIGHTS : FEWEST_UNKNOWN;
 
     if (!start_over(finder))
         return false;
@@ -106,8 +121,7 @@ static bool look_at_step(struct finder *finder, const struct detector *self, siz
             return false;
         if (!finder->weights || !uses_weight(finder, unit))
             continue;
-        if ((finder->weights >= FEWEST_WEIGHTS && !claim(finder, self, u, cell)) ||
-            !start_over(finder))
+        if ((finder->weights >= fewest && !claim(finder, self, u, cell)) || !start_over(finder))
             return false;
     }
     return true;
@@ -118,9 +132,7 @@ static bool find(struct ledger *ledger, const struct detector *self)
     struct finder finder = { .ledger = ledger };
     uint32_t      cell = NO_ID;
 
-    for (size_t step = 0;
-         ledger->is_torch && ledger->study->profile->has_shapes && step < ledger->step_count;
-         step++)
+    for (size_t step = 0; ledger->is_torch && step < ledger->step_count; step++)
         if (!look_at_step(&finder, self, step, &cell))
             return false;
     return true;

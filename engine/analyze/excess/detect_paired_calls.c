@@ -5,13 +5,13 @@
 
 enum {
     FEWEST_PRODUCTS = 12,
-    FEWEST_SHAPES = 6, /* of them: a layer has fewer */
-    MOST_BETWEEN = 4   /* ops between the calls of a pair, and no more than half of those behind */
+    FEWEST_SHAPES = 6,   /* of them: a layer has fewer */
+    FEWEST_UNKNOWN = 24, /* products, where no shapes were recorded */
+    MOST_BETWEEN = 4 /* ops between the calls of a pair, and no more than half of those behind */
 };
 
 struct finder {
     struct ledger *ledger;
-    uint32_t      *keys; /* by unit */
     uint32_t      *seen; /* by row of profile->ops: the block in which it was counted last */
     uint32_t       block;
 };
@@ -34,7 +34,9 @@ static bool is_network(struct finder *finder, const struct rounds *rounds,
         finder->seen[unit->op] = finder->block;
         shapes++;
     }
-    return products >= FEWEST_PRODUCTS && shapes >= FEWEST_SHAPES;
+    return finder->ledger->study->profile->has_shapes
+               ? products >= FEWEST_PRODUCTS && shapes >= FEWEST_SHAPES
+               : products >= FEWEST_UNKNOWN;
 }
 
 /* Ops from the end of one round to the start of the next, or of the step's end. */
@@ -81,21 +83,19 @@ static bool claim(struct finder *finder, const struct detector *self, const stru
 
 static bool find(struct ledger *ledger, const struct detector *self)
 {
-    struct finder finder = { .ledger = ledger };
-    uint32_t      cell = NO_ID;
+    struct finder     finder = { .ledger = ledger };
+    struct round_keys keys;
+    uint32_t          cell = NO_ID;
 
-    if (!ledger->is_torch || ledger->has_backward || !ledger->study->profile->has_shapes)
+    if (!ledger->is_torch || ledger->has_backward || !rounds_are_told(ledger))
         return true;
-    finder.keys = arena_new_array(ledger->scratch, uint32_t, ledger->units.count + 1);
     finder.seen = arena_new_array(ledger->scratch, uint32_t, ledger->study->profile->ops.count + 1);
-    if (!finder.keys || !finder.seen)
+    if (!finder.seen || !rounds_keys(ledger, &keys))
         return false;
-    for (size_t u = 0; u < ledger->units.count; u++)
-        finder.keys[u] = ledger->units.items[u].op + 1;
     for (size_t step = 0; step < ledger->step_count; step++) {
         struct rounds rounds;
 
-        if (!rounds_find(ledger, step, finder.keys, &rounds))
+        if (!rounds_find(ledger, step, &keys, &rounds))
             return false;
         for (size_t b = 0; b < rounds.blocks.count; b++) {
             const struct round_block *block = &rounds.blocks.items[b];

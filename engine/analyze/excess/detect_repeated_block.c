@@ -1,14 +1,15 @@
 /* repeated_block: an encoder that runs again and again within a step: the same look-up of ids and
  * the same layers behind it, while nothing between makes new ids. */
-#include "analyze/excess/ledger.h"
+#include "analyze/excess/rounds.h"
 
 enum { FEWEST_ROUNDS = 3, LONGEST_LAYER = 160, FARTHEST_LAYER = 40 };
 
 struct finder {
-    struct ledger *ledger;
-    uint32_t      *ops; /* units of a step that are ops and no views */
-    size_t         count;
-    uint32_t      *looked; /* by row of profile->ops: step + 1 in which its rounds were looked at */
+    struct ledger    *ledger;
+    uint32_t         *ops; /* units of a step that are ops and no views */
+    size_t            count;
+    struct round_keys keys;
+    uint32_t         *looked; /* by key: step + 1 in which its rounds were looked at */
 };
 
 static const struct work_unit *op_at(const struct finder *finder, size_t row)
@@ -23,18 +24,31 @@ static bool is_same(const struct finder *finder, size_t a, size_t b)
     return left->type == right->type && left->op == right->op && left->phase == right->phase;
 }
 
+/* What is picked at `row` can be looked up next: no layer lies between. */
+static bool is_looked_up(const struct finder *finder, size_t row)
+{
+    for (size_t i = row + 1; i < finder->count; i++) {
+        if (op_at(finder, i)->op_class == OP_EMBEDDING)
+            return true;
+        if (unit_is_forward_product(op_at(finder, i)))
+            break;
+    }
+    return false;
+}
+
 /* Elements that an op makes which picks or draws among as many numbers as the table has rows; 0: it
  * does no such thing, -1: not known. */
-static int64_t picked_count(const struct finder *finder, const struct work_unit *unit, int64_t rows)
+static int64_t picked_count(const struct finder *finder, size_t row, int64_t rows)
 {
-    struct str           type = unit_type(finder->ledger, unit);
-    const struct tensor *from = unit_input(finder->ledger, unit, 0);
+    const struct work_unit *unit = op_at(finder, row);
+    struct str              type = unit_type(finder->ledger, unit);
+    const struct tensor    *from = unit_input(finder->ledger, unit, 0);
 
     if (unit->op_class != OP_SORT && !str_contains(type, STR("argm")) &&
         !str_contains(type, STR("multinomial")))
         return 0;
     if (!from || from->rank < 1)
-        return -1;
+        return is_looked_up(finder, row) ? -1 : 0;
     if (from->dims[from->rank - 1] != rows)
         return 0;
     return tensor_count(from) < 0 ? -1 : tensor_count(from) / rows;
@@ -74,14 +88,22 @@ static bool changes_ids(const struct finder *finder, const struct work_unit *uni
 }
 
 /* The ids of the next round are others, but not made from this one's results. */
-static bool brings_ids(const struct finder *finder, const struct work_unit *unit,
-                       const struct tensor *ids)
+static bool brings_ids(const struct finder *finder, size_t row, const struct tensor *ids)
 {
-    struct str type = unit_type(finder->ledger, unit);
+    enum { NEAR = 8 };
+    const struct work_unit *unit = op_at(finder, row);
+    struct str              type = unit_type(finder->ledger, unit);
 
-    return str_contains(type, STR("randint")) ||
-           (str_ends(type, STR("::lift_fresh")) &&
-            same_dims(unit_input(finder->ledger, unit, 0), ids));
+    if (str_contains(type, STR("randint")))
+        return true;
+    if (!str_ends(type, STR("::lift_fresh")))
+        return false;
+    if (ids)
+        return same_dims(unit_input(finder->ledger, unit, 0), ids);
+    for (size_t i = row + 1; i < finder->count && i <= row + NEAR; i++)
+        if (op_at(finder, i)->op_class == OP_EMBEDDING)
+            return true;
+    return false;
 }
 
 /* Behind the last of the layers that follow `from`: rounds of one period with a product in it. */
@@ -163,6 +185,15 @@ static bool feeds_layers(const struct finder *finder, size_t from, size_t end)
     return true;
 }
 
+/* Without shapes: other layers lie between. What comes right behind may be for the next text. */
+static bool is_between_others(const struct finder *finder, size_t from, size_t end)
+{
+    for (size_t i = from; i < end; i++)
+        if (unit_is_forward_product(op_at(finder, i)))
+            return true;
+    return finder->ledger->study->profile->has_shapes;
+}
+
 /* Rounds that begin with the look-ups at `starts`, as far as all are alike. */
 static bool look_at_rounds(struct finder *finder, const struct detector *self, const size_t *starts,
                            size_t rounds, uint32_t *cell)
@@ -179,7 +210,8 @@ static bool look_at_rounds(struct finder *finder, const struct detector *self, c
         for (size_t i = 0; i < length; i++)
             if (starts[r] + i >= finder->count || !is_same(finder, first + i, starts[r] + i))
                 return true;
-    return length <= 1 || claim(finder, self, starts, rounds, length, cell);
+    return length <= 1 || !is_between_others(finder, first + length, starts[1]) ||
+           claim(finder, self, starts, rounds, length, cell);
 }
 
 /* The look-up at `first` and all like it, as long as no round makes the ids of another. A round
@@ -188,29 +220,28 @@ static bool look_at_rounds(struct finder *finder, const struct detector *self, c
 static bool look_at(struct finder *finder, const struct detector *self, size_t first,
                     uint32_t *cell)
 {
-    enum { MOST_ROUNDS = 256 };
     size_t               starts[MOST_ROUNDS], rounds = 0;
     const struct tensor *table = unit_input(finder->ledger, op_at(finder, first), 0);
     const struct tensor *ids = unit_input(finder->ledger, op_at(finder, first), 1);
     bool                 has_picked = false, has_changed = false;
 
-    if (!table || table->rank < 1 || !ids)
+    if (finder->ledger->study->profile->has_shapes && (!table || table->rank < 1 || !ids))
         return true;
     for (size_t i = first; i < finder->count && rounds < MOST_ROUNDS; i++) {
         const struct work_unit *unit = op_at(finder, i);
-        int64_t                 picked = picked_count(finder, unit, table->dims[0]);
+        int64_t                 picked = picked_count(finder, i, ids ? table->dims[0] : 0);
 
-        has_changed |= changes_ids(finder, unit, ids);
+        has_changed |= ids && changes_ids(finder, unit, ids);
         has_picked |= picked != 0;
-        if (picked < 0 || (picked > 0 && picked == tensor_count(ids)) ||
+        if (picked < 0 || (picked > 0 && picked == ids_count(finder, first)) ||
             (has_picked && has_changed))
             break;
-        if (brings_ids(finder, unit, ids)) {
+        if (brings_ids(finder, i, ids)) {
             if (!look_at_rounds(finder, self, starts, rounds, cell))
                 return false;
             rounds = 0;
         }
-        if (is_same(finder, first, i))
+        if (finder->keys.begin[finder->ops[i]] == finder->keys.begin[finder->ops[first]])
             starts[rounds++] = i;
     }
     return look_at_rounds(finder, self, starts, rounds, cell);
@@ -221,12 +252,13 @@ static bool find(struct ledger *ledger, const struct detector *self)
     struct finder finder = { .ledger = ledger };
     uint32_t      cell = NO_ID;
 
-    if (!ledger->is_torch || ledger->has_backward || !ledger->study->profile->has_shapes)
+    if (!ledger->is_torch || ledger->has_backward || !rounds_are_told(ledger))
         return true;
     finder.ops = arena_new_array(ledger->scratch, uint32_t, ledger->units.count + 1);
-    finder.looked =
-        arena_new_array(ledger->scratch, uint32_t, ledger->study->profile->ops.count + 1);
-    if (!finder.ops || !finder.looked)
+    if (!finder.ops || !rounds_keys(ledger, &finder.keys))
+        return false;
+    finder.looked = arena_new_array(ledger->scratch, uint32_t, finder.keys.count);
+    if (!finder.looked)
         return false;
     for (uint32_t step = 0; step < ledger->step_count; step++) {
         finder.count = 0;
@@ -237,9 +269,10 @@ static bool find(struct ledger *ledger, const struct detector *self)
         for (size_t i = 0; i < finder.count; i++) {
             const struct work_unit *unit = op_at(&finder, i);
 
-            if (unit->op_class != OP_EMBEDDING || finder.looked[unit->op] == step + 1)
+            uint32_t key = finder.keys.begin[finder.ops[i]];
+            if (unit->op_class != OP_EMBEDDING || finder.looked[key] == step + 1)
                 continue;
-            finder.looked[unit->op] = step + 1;
+            finder.looked[key] = step + 1;
             if (!look_at(&finder, self, i, &cell))
                 return false;
         }

@@ -3,7 +3,12 @@
  * all of them would start each op once, and read each weight once. */
 #include "analyze/excess/rounds.h"
 
-enum { FEWEST_ITEMS = 4, FEWEST_PARTS = 2, FEWEST_PRODUCTS = 2 };
+enum {
+    FEWEST_ITEMS = 4,
+    FEWEST_UNKNOWN = 8, /* items, where no shapes were recorded */
+    FEWEST_PARTS = 2,
+    FEWEST_PRODUCTS = 2
+};
 static const double SMALL_OP = 6;    /* times the cost of starting one: the rest of it is work */
 static const double LEAST_RATE = 10; /* operations a nanosecond: any core of today does that */
 static const double LONGEST_GAP =
@@ -11,11 +16,11 @@ static const double LONGEST_GAP =
 static const double LEAST_SHARE = 0.05; /* of the step */
 
 struct finder {
-    struct ledger *ledger;
-    struct intern  texts; /* keys of ops */
-    uint32_t      *keys;  /* by unit */
-    uint32_t      *cells; /* by key of a call's first op: its cell + 1; 0 none */
-    double         rate;  /* operations a nanosecond that a product reaches here */
+    struct ledger    *ledger;
+    struct intern     texts; /* keys of ops */
+    struct round_keys keys;
+    uint32_t         *cells; /* by key of a call's first op: its cell + 1; 0 none */
+    double            rate;  /* operations a nanosecond that a product reaches here */
 };
 struct call {                   /* one block of rounds: what it does */
     uint32_t products, singles; /* of the forward pass; those of one row */
@@ -60,9 +65,9 @@ static bool key_of(struct finder *finder, uint32_t u)
         for (int8_t d = 0; d < tensor->rank && !is_single(tensor); d++)
             words[count++] = tensor->dims[d];
     }
-    finder->keys[u] =
+    finder->keys.same[u] =
         intern_add(&finder->texts, (struct str) { (const char *)words, count * sizeof *words });
-    return finder->keys[u] != NO_ID;
+    return finder->keys.same[u] != NO_ID;
 }
 
 /* Operations of a linear layer from its shapes; 0 unknown. */
@@ -130,7 +135,7 @@ static struct call look_at_call(const struct finder *finder, const struct rounds
         call.updates |= unit->phase == UNIT_UPDATE || unit->op_class == OP_UPDATE;
         if (unit->op_class == OP_EMBEDDING && !call.products) {
             call.looks_up = true;
-            call.looks_up_one |= ids && tensor_count(ids) == 1;
+            call.looks_up_one |= !ids || tensor_count(ids) == 1;
         }
         if (!is_product(unit) || unit->phase != UNIT_FORWARD ||
             row >= block->starts[0] + block->length)
@@ -196,6 +201,9 @@ static bool is_loop_over_items(const struct finder *finder, const struct rounds 
         return false;
     if (call.trains)
         return block->count >= FEWEST_PARTS && !call.changes_input;
+    if (!finder->ledger->study->profile->has_shapes)
+        return block->count >= FEWEST_UNKNOWN && call.looks_up &&
+               !makes_words(finder, rounds, block, &call);
     return block->count >= FEWEST_ITEMS && *are_single &&
            !makes_words(finder, rounds, block, &call) &&
            (call.looks_up || !can_feed_itself(finder, rounds, block, &call));
@@ -224,7 +232,7 @@ static uint32_t cell_of(struct finder *finder, const struct detector *self,
                         const struct rounds *rounds, const struct round_block *block)
 {
     uint32_t  unit = rounds->units[block->starts[0]];
-    uint32_t *cell = &finder->cells[finder->keys[unit]];
+    uint32_t *cell = &finder->cells[finder->keys.begin[unit]];
 
     if (!*cell) {
         *cell = ledger_cell(finder->ledger, self, &finder->ledger->units.items[unit]) + 1;
@@ -258,19 +266,32 @@ static bool claim(struct finder *finder, const struct detector *self, const stru
     return true;
 }
 
+static bool find_keys(struct finder *finder)
+{
+    struct ledger *ledger = finder->ledger;
+
+    if (!ledger->study->profile->has_shapes)
+        return rounds_keys(ledger, &finder->keys);
+    finder->keys.same = arena_new_array(ledger->scratch, uint32_t, ledger->units.count + 1);
+    if (!finder->keys.same || !intern_init(&finder->texts, ledger->scratch))
+        return false;
+    for (uint32_t u = 0; u < ledger->units.count; u++)
+        if (ledger->units.items[u].kind == UNIT_OP && !key_of(finder, u))
+            return false;
+    finder->keys.begin = finder->keys.same;
+    finder->keys.count = finder->texts.count + 1;
+    return true;
+}
+
 static bool find(struct ledger *ledger, const struct detector *self)
 {
     struct finder finder = { .ledger = ledger };
 
     if (!ledger->is_torch)
         return true;
-    finder.keys = arena_new_array(ledger->scratch, uint32_t, ledger->units.count + 1);
-    if (!finder.keys || !intern_init(&finder.texts, ledger->scratch))
+    if (!find_keys(&finder))
         return false;
-    for (uint32_t u = 0; u < ledger->units.count; u++)
-        if (ledger->units.items[u].kind == UNIT_OP && !key_of(&finder, u))
-            return false;
-    finder.cells = arena_new_array(ledger->scratch, uint32_t, (size_t)finder.texts.count + 2);
+    finder.cells = arena_new_array(ledger->scratch, uint32_t, (size_t)finder.keys.count + 1);
     if (!finder.cells)
         return false;
     measure_rate(&finder);
@@ -278,7 +299,7 @@ static bool find(struct ledger *ledger, const struct detector *self)
         struct rounds rounds;
         uint32_t      behind = 0;
 
-        if (!rounds_find(ledger, step, finder.keys, &rounds))
+        if (!rounds_find(ledger, step, &finder.keys, &rounds))
             return false;
         for (size_t b = 0; b < rounds.blocks.count; b++) {
             const struct round_block *block = &rounds.blocks.items[b];

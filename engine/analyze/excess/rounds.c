@@ -1,32 +1,36 @@
 #include "analyze/excess/rounds.h"
 
+#include "analyze/step/steps.h"
+
 #include <string.h>
 
 struct finder {
     struct rounds *rounds;
-    uint32_t      *keys;     /* by row of rounds.units */
-    uint32_t      *next;     /* the next row of that key; count: none */
-    bool          *is_again; /* an earlier row has its key */
-    bool          *is_taken; /* of a block */
+    uint32_t      *same, *begin; /* keys by row of rounds.units */
+    uint32_t      *next;         /* the next row of that key; count: none */
+    bool          *is_again;     /* an earlier row has its key */
+    bool          *is_taken;     /* of a block */
 };
 
-static bool list_units(struct ledger *ledger, size_t step, const uint32_t *keys,
+static bool list_units(struct ledger *ledger, size_t step, const struct round_keys *keys,
                        struct finder *finder)
 {
     uint32_t first = ledger->first_unit[step], end = ledger->first_unit[step + 1];
     size_t   most = end - first + 1;
 
     finder->rounds->units = arena_new_array(ledger->scratch, uint32_t, most);
-    finder->keys = arena_new_array(ledger->scratch, uint32_t, most);
+    finder->same = arena_new_array(ledger->scratch, uint32_t, most);
+    finder->begin = arena_new_array(ledger->scratch, uint32_t, most);
     finder->next = arena_new_array(ledger->scratch, uint32_t, most);
     finder->is_again = arena_new_array(ledger->scratch, bool, most);
     finder->is_taken = arena_new_array(ledger->scratch, bool, most);
-    if (!finder->rounds->units || !finder->keys || !finder->next || !finder->is_again ||
-        !finder->is_taken)
+    if (!finder->rounds->units || !finder->same || !finder->begin || !finder->next ||
+        !finder->is_again || !finder->is_taken)
         return false;
     for (uint32_t u = first; u < end; u++)
         if (ledger->units.items[u].kind == UNIT_OP && ledger->units.items[u].op_class != OP_VIEW) {
-            finder->keys[finder->rounds->count] = keys[u];
+            finder->same[finder->rounds->count] = keys->same[u];
+            finder->begin[finder->rounds->count] = keys->begin[u];
             finder->rounds->units[finder->rounds->count++] = u;
         }
     return true;
@@ -38,17 +42,17 @@ static bool link_keys(struct ledger *ledger, struct finder *finder)
     uint32_t *last;
 
     for (uint32_t i = 0; i < count; i++)
-        most = finder->keys[i] > most ? finder->keys[i] : most;
+        most = finder->begin[i] > most ? finder->begin[i] : most;
     last = arena_new_array(ledger->scratch, uint32_t, (size_t)most + 1);
     if (!last)
         return false;
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t before = last[finder->keys[i]];
+        uint32_t before = last[finder->begin[i]];
 
         finder->next[i] = count;
         if (before)
             finder->next[before - 1] = i, finder->is_again[i] = true;
-        last[finder->keys[i]] = i + 1;
+        last[finder->begin[i]] = i + 1;
     }
     return true;
 }
@@ -61,7 +65,7 @@ static uint32_t common_length(const struct finder *finder, const uint32_t *start
             uint32_t at = starts[r] + length;
 
             if (at >= (r + 1 < count ? starts[r + 1] : finder->rounds->count) ||
-                finder->keys[at] != finder->keys[starts[0] + length])
+                finder->same[at] != finder->same[starts[0] + length])
                 return length;
         }
 }
@@ -90,7 +94,55 @@ static bool look_at(struct ledger *ledger, struct finder *finder, uint32_t first
     return vec_push(&finder->rounds->blocks, ledger->scratch, block);
 }
 
-bool rounds_find(struct ledger *ledger, size_t step, const uint32_t *keys, struct rounds *rounds)
+/* The keys of a unit and of some behind it as one. */
+static bool key_of_row(const uint32_t *same, const uint32_t *units, size_t count,
+                       struct intern *rows, uint32_t *key)
+{
+    enum { MOST = 9 };
+    uint32_t words[MOST];
+    size_t   used = 0;
+
+    for (; used < MOST && used < count; used++)
+        words[used] = same[units[used]];
+    *key = intern_add(rows, (struct str) { (const char *)words, used * sizeof *words });
+    return *key != NO_ID;
+}
+
+bool rounds_keys(struct ledger *ledger, struct round_keys *keys)
+{
+    size_t        most = ledger->units.count + 1, count = 0;
+    uint32_t     *units = arena_new_array(ledger->scratch, uint32_t, most);
+    struct intern rows;
+
+    keys->same = arena_new_array(ledger->scratch, uint32_t, most);
+    if (!units || !keys->same || !intern_init(&rows, ledger->scratch))
+        return false;
+    for (uint32_t u = 0; u < ledger->units.count; u++) {
+        const struct work_unit *unit = &ledger->units.items[u];
+
+        keys->same[u] = 4 * (unit->op + 1) + unit->phase;
+        if (unit->kind == UNIT_OP && unit->op_class != OP_VIEW)
+            units[count++] = u;
+    }
+    keys->begin = keys->same;
+    keys->count = 4 * ((uint32_t)ledger->study->profile->ops.count + 1);
+    if (ledger->study->profile->has_shapes)
+        return true;
+    keys->begin = arena_new_array(ledger->scratch, uint32_t, most);
+    for (size_t i = 0; keys->begin && i < count; i++)
+        if (!key_of_row(keys->same, units + i, count - i, &rows, &keys->begin[units[i]]))
+            return false;
+    keys->count = rows.count + 1;
+    return keys->begin != NULL;
+}
+
+bool rounds_are_told(const struct ledger *ledger)
+{
+    return ledger->study->profile->has_shapes || ledger->study->steps.source != STEPS_WHOLE_TRACE;
+}
+
+bool rounds_find(struct ledger *ledger, size_t step, const struct round_keys *keys,
+                 struct rounds *rounds)
 {
     struct finder finder = { .rounds = rounds };
 

@@ -19,8 +19,20 @@ struct rounds {
     VEC(struct round_block) blocks; /* in order of their first start */
 };
 
-/* Fills `rounds` for one step. `keys`, by unit, are equal where two ops are the same. Blocks do not
- * share starts; one op is a block too. false: out of memory. O(ops · MOST_ROUNDS). */
-bool rounds_find(struct ledger *ledger, size_t step, const uint32_t *keys, struct rounds *rounds);
+/* By unit: equal where two ops are the same, and where two rounds may begin the same. */
+struct round_keys {
+    uint32_t *same, *begin;
+    uint32_t  count; /* one more than the largest of `begin` */
+};
+/* The same op is one of the same name, phase and shapes. Where no shapes were recorded a round begins
+ * with the same ops in a row, so that the first layer of a network is another than the next. false:
+ * out of memory. */
+bool rounds_keys(struct ledger *ledger, struct round_keys *keys);
+/* Steps that nothing marks are rounds as well: only shapes may tell them from others. */
+bool rounds_are_told(const struct ledger *ledger);
+/* Fills `rounds` for one step. Blocks do not share starts; one op is a block too. false: out of
+ * memory. O(ops · MOST_ROUNDS). */
+bool rounds_find(struct ledger *ledger, size_t step, const struct round_keys *keys,
+                 struct rounds *rounds);
 
 #endif
