@@ -42,14 +42,22 @@ static bool are_apart(const struct draft *a, const struct draft *b)
     return has_same_cause(a, b) && x && y && strcmp(x, y) != 0;
 }
 
-/* The more specific one; with an accelerator not where it is about so little of the other's time
- * that most is left to say. */
+/* Rules about one input pipeline name remedies of which one is enough: the nearest one is said. */
+static bool are_alternatives(const struct draft *a, const struct draft *b)
+{
+    return strcmp(a->rule->info.category, "input") == 0 &&
+           strcmp(b->rule->info.category, "input") == 0;
+}
+
+/* The more specific one, but not where it is about so little of the other's time that most is left
+ * to say. What is vague has no time of its own. */
 static struct draft *explains(const struct pricing *pricing, struct draft *specific,
                               struct draft *general)
 {
     static const double LEAST = 0.25;
+    bool                is_vague = rank_is_vague(&general->finding) && !pricing->has_device;
 
-    return !pricing->has_device ||
+    return is_vague || are_alternatives(specific, general) ||
                    specific->finding.impact.mid_ns >= LEAST * general->finding.impact.mid_ns
                ? specific
                : general;

@@ -80,8 +80,10 @@ static inline void start(struct fixture *f, replay_function *replay)
         .facts = &f->facts, .format = "xspace", .framework = "", .replay = replay
     };
     pricing_start(&f->pricing, &f->view);
-    for (size_t i = 0; i < ARRAY_COUNT(f->rules); i++)
+    for (size_t i = 0; i < ARRAY_COUNT(f->rules); i++) {
         f->rules[i].info.id = (const char *[]) { "a", "b", "c" }[i];
+        f->rules[i].info.category = "kernels";
+    }
 }
 
 static inline struct draft draft_of(struct fixture *f, int rule, struct price_request price, uint32_t mask)

@@ -26,23 +26,23 @@ static void the_more_specific_keeps_the_time(void **state)
     arena_free(&f.arena);
 }
 
-/* With an accelerator 5 of 100 ms are no reason to be silent about the 60 they are part of; without
- * one the more specific rule knows better. */
+/* 5 of 100 ms are no reason to be silent about the 40 they are part of. Of remedies for one input
+ * pipeline the more specific one is said. */
 static void a_small_part_leaves_the_whole(void **state)
 {
     (void)state;
-    for (int has_device = 0; has_device < 2; has_device++) {
+    for (int is_input = 0; is_input < 2; is_input++) {
         struct fixture f;
 
         start(&f, replay_parts);
-        f.pricing.has_device = has_device;
+        f.rules[0].info.category = f.rules[1].info.category = is_input ? "input" : "kernels";
         assert_true(vec_push(&f.rules[1].info.more_specific_than, &f.arena, "a"));
         add(&f, 0, (struct price_request) { .method = METHOD_REPLAY }, 1u << PART_INPUT);
         add(&f, 1, (struct price_request) { METHOD_EXPOSED, 5 * MS, NAN, NAN, NAN, NAN },
             1u << PART_INPUT);
         assert_true(rank_claims(&f.pricing, &f.list, &f.arena));
-        assert_int_equal(f.list.drafts.items[0].finding.hidden_by != NULL, !has_device);
-        assert_int_equal(f.list.drafts.items[1].finding.hidden_by != NULL, has_device);
+        assert_int_equal(f.list.drafts.items[0].finding.hidden_by != NULL, is_input);
+        assert_int_equal(f.list.drafts.items[1].finding.hidden_by != NULL, !is_input);
         arena_free(&f.arena);
     }
 }
