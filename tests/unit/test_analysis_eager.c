@@ -236,6 +236,37 @@ static void a_second_forward_is_seen(void **state)
     builder_free(&program.b);
 }
 
+/* An optimizer's step that holds the forward and the backward pass: the update is what is behind
+ * the last node, an op of 2 us and a pause of 0.1 us. The same two layers behind it, without
+ * gradients, are called for a metric: 8 us. */
+static void a_step_with_a_closure(void **state)
+{
+    struct program program;
+    struct err     err = { 0 };
+
+    (void)state;
+    start(&program);
+    train(&program, 1, true);
+    call(&program, "aten::_fused_adam_", "f32[32,16]", 2000);
+    builder_slice(&program.b, program.thread, "Optimizer.step#Adam.step", ACTIVITY_ANNOTATION, 0,
+                  program.now);
+    for (size_t i = 0; i < 2; i++)
+        call(&program, "aten::linear", i ? "f32[8,32] f32[4,32]" : "f32[8,16] f32[32,16]",
+             i ? 3000 : 5000);
+    builder_finish(&program.b);
+    for (size_t i = 0; i < 2; i++)
+        program.b.profile.activities
+            .items[event_activity_id(&program.b.profile, program.b.rows[i + 6])]
+            .op = (uint32_t)i;
+    assert_true(analysis_eager_step.run(&program.b.study, &err));
+    assert_true(builder_fact(&program.b, "torch.backward_nodes") == 2);
+    assert_true(builder_fact(&program.b, "torch.update_ns") == 2100);
+    assert_true(builder_fact(&program.b, "torch.update_calls") == 1);
+    assert_true(builder_fact(&program.b, "torch.repeated_products") == 2);
+    assert_true(builder_fact(&program.b, "torch.repeated_forward_ns") == 8000);
+    builder_free(&program.b);
+}
+
 /* Clearing 2 gradients of 512 and 128 elements takes 2 + 1 us within 5 us; clipping takes 2 norms
  * and a product from the end of the backward pass: 3 x 2 us and two pauses of 0.1 us. */
 static void clearing_and_clipping_are_summed(void **state)
@@ -557,6 +588,7 @@ int main(void)
         cmocka_unit_test(rounds_that_need_the_last),
         cmocka_unit_test(layers_are_no_loop),
         cmocka_unit_test(a_second_forward_is_seen),
+        cmocka_unit_test(a_step_with_a_closure),
         cmocka_unit_test(clearing_and_clipping_are_summed),
         cmocka_unit_test(pauses_of_every_step_are_summed),
         cmocka_unit_test(casts_are_counted),

@@ -187,7 +187,6 @@ struct summer {
     VEC(struct product) products;
     VEC(double) recorded_ns; /* durations of the calls that a backward node is for */
     double sums[FACT_COUNT];
-    bool   trains_in_update; /* optimizers call the model: what they take is no update */
 };
 
 static enum trait trait_of(struct summer *summer, uint32_t type)
@@ -380,13 +379,30 @@ static bool repeats_used(const struct summer *summer, size_t begin, size_t stop,
     return false;
 }
 
+/* Behind the update, and nothing is trained behind it: no teacher and no target network, whose
+ * results a loss would take. */
+static bool is_behind_update(const struct summer *summer, size_t first, size_t stop)
+{
+    const struct product    *products = summer->products.items;
+    const struct eager_call *calls = summer->calls->list.items;
+    uint32_t                 call = products[first].call;
+
+    for (size_t i = first; i < stop; i++)
+        if (products[i].is_used)
+            return false;
+    while (call > 0 && calls[call - 1].window == calls[call].window &&
+           calls[call].phase != PHASE_UPDATE && calls[call].phase != PHASE_BACKWARD)
+        call--;
+    return calls[call].phase == PHASE_UPDATE;
+}
+
 /* Products [begin, stop) of one step. */
 static void count_repeated(struct summer *summer, size_t begin, size_t stop)
 {
     const struct product *products = summer->products.items;
 
     for (size_t first = begin, end; first < stop; first = end) {
-        bool is_recorded;
+        bool is_again;
 
         end = first + 1;
         if (products[first].is_used)
@@ -396,11 +412,11 @@ static void count_repeated(struct summer *summer, size_t begin, size_t stop)
             end++;
         if (!repeats_used(summer, begin, stop, first, end))
             continue;
-        is_recorded = products[first].is_recorded;
-        summer->sums[is_recorded ? REPEATED_PRODUCTS : UNTRAINED_PRODUCTS] += (double)(end - first);
+        is_again = products[first].is_recorded || is_behind_update(summer, first, stop);
+        summer->sums[is_again ? REPEATED_PRODUCTS : UNTRAINED_PRODUCTS] += (double)(end - first);
         for (uint32_t i = products[first].call; i <= products[end - 1].call; i++)
             if (summer->calls->list.items[i].phase == PHASE_FORWARD)
-                summer->sums[is_recorded ? REPEATED_NS : UNTRAINED_NS] +=
+                summer->sums[is_again ? REPEATED_NS : UNTRAINED_NS] +=
                     summer->calls->list.items[i].work_ns;
     }
 }
@@ -482,7 +498,7 @@ static void count_ranges(struct summer *summer)
     for (size_t i = 0; !calls->is_on_device && i < calls->ranges.count; i++) {
         const struct eager_range *range = &calls->ranges.items[i];
 
-        if (range->phase == PHASE_UPDATE && !summer->trains_in_update)
+        if (range->phase == PHASE_UPDATE)
             summer->sums[UPDATE_NS] += (double)(range->end_ns - range->start_ns);
         if (range->phase == PHASE_CLEAR)
             summer->sums[CLEAR_NS] += (double)(range->end_ns - range->start_ns);
@@ -542,7 +558,6 @@ static bool count_updates(struct summer *summer)
     summer->sums[AGAIN_NODES] = updates.again_nodes;
     summer->sums[PASSES] = updates.passes;
     summer->sums[PRODUCT_ROWS] = updates.product_rows;
-    summer->trains_in_update = updates.has_backward;
     return true;
 }
 

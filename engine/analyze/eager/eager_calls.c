@@ -10,6 +10,11 @@ struct inside { /* of what an event is */
     uint8_t phase;
     bool    is_in_op;
 };
+struct update { /* an optimizer's step, by start */
+    int64_t  start_ns, end_ns;
+    int64_t  trained_ns; /* end of the last node in it; its start: none */
+    uint32_t event;
+};
 struct walker {
     const struct study   *study;
     const struct profile *profile;
@@ -18,10 +23,18 @@ struct walker {
     struct inside        *inside;  /* by event of a thread */
     const float      *enqueued_ns; /* by event: work it launched on an accelerator; NULL: none */
     struct eager_sum *gradient;    /* sum that work up to gradient_end_ns belongs to */
-    uint32_t          timeline;
-    int64_t           node_end_ns, copy_end_ns, gradient_end_ns;
-    double            nodes_ns, pause_ns;
+    VEC(struct update) updates;
+    uint32_t timeline;
+    int64_t  trained_ns; /* of the last optimizer's step of the thread */
+    int64_t  node_end_ns, copy_end_ns, gradient_end_ns;
+    double   nodes_ns, pause_ns;
 };
+
+static bool is_update(const struct profile *profile, const struct activity *activity)
+{
+    return activity->kind == ACTIVITY_ANNOTATION &&
+           str_starts(profile_str(profile, activity->name), STR("Optimizer.step"));
+}
 
 static uint8_t range_phase(const struct profile *profile, const struct activity *activity,
                            uint8_t outer)
@@ -38,7 +51,52 @@ static uint8_t range_phase(const struct profile *profile, const struct activity 
         return outer;
     if (str_starts(name, STR("Optimizer.zero_grad")))
         return PHASE_CLEAR;
-    return str_starts(name, STR("Optimizer.step")) ? PHASE_UPDATE : outer;
+    return is_update(profile, activity) ? PHASE_UPDATE : outer;
+}
+
+static int compare_updates(const void *a, const void *b)
+{
+    const struct update *left = a, *right = b;
+
+    return IN_ORDER(COMPARE(left->start_ns, right->start_ns), COMPARE(left->event, right->event));
+}
+
+static struct update *update_at(const struct walker *walker, int64_t at_ns)
+{
+    size_t low = LOWER_BOUND(walker->updates.count, i, walker->updates.items[i].start_ns <= at_ns);
+
+    return low > 0 && at_ns < walker->updates.items[low - 1].end_ns
+               ? &walker->updates.items[low - 1]
+               : NULL;
+}
+
+/* An optimizer that is given a closure, as Lightning's are, calls the model and goes back within
+ * its step: the update is what comes behind the last node. */
+static bool find_updates(struct walker *walker)
+{
+    const struct profile *profile = walker->profile;
+
+    for (uint32_t event = 0; event < profile->event_count; event++) {
+        int64_t       start_ns = event_start_ns(profile, event);
+        struct update update = { start_ns, event_end_ns(profile, event), start_ns, event };
+
+        if (is_update(profile, event_activity(profile, event)) &&
+            !vec_push(&walker->updates, walker->scratch, update))
+            return false;
+    }
+    if (walker->updates.count > 1)
+        qsort(walker->updates.items, walker->updates.count, sizeof *walker->updates.items,
+              compare_updates);
+    for (uint32_t event = 0; walker->updates.count && event < profile->event_count; event++) {
+        struct update *update;
+
+        if (event_activity(profile, event)->kind != ACTIVITY_EXECUTOR)
+            continue;
+        update = update_at(walker, event_start_ns(profile, event));
+        if (update && update->trained_ns < event_end_ns(profile, event))
+            update->trained_ns = event_end_ns(profile, event);
+    }
+    return true;
 }
 
 static bool add_call(struct walker *walker, uint32_t event, uint32_t window, uint8_t phase)
@@ -197,7 +255,15 @@ static bool visit(struct walker *walker, uint32_t event)
         return true;
     }
     outer = inside->phase;
+    if (is_update(profile, activity)) {
+        const struct update *update = update_at(walker, start_ns);
+
+        walker->trained_ns = update ? update->trained_ns : INT64_MIN;
+    }
     inside->phase = range_phase(profile, activity, outer);
+    if (activity->kind == ACTIVITY_OP && inside->phase == PHASE_UPDATE &&
+        start_ns < walker->trained_ns)
+        inside->phase = PHASE_FORWARD;
     window = windows_find(&walker->calls->windows, start_ns);
     if (window != SIZE_MAX)
         add_gradient(walker, event, inside->phase);
@@ -213,6 +279,8 @@ static bool visit(struct walker *walker, uint32_t event)
         struct eager_range range = { start_ns, event_end_ns(profile, event), (uint32_t)window,
                                      inside->phase };
 
+        if (inside->phase == PHASE_UPDATE && walker->trained_ns > start_ns)
+            range.start_ns = walker->trained_ns < range.end_ns ? walker->trained_ns : range.end_ns;
         if (inside->phase == PHASE_BACKWARD
                 ? !add_node(walker, event, (uint32_t)window)
                 : !vec_push(&walker->calls->ranges, walker->scratch, range))
@@ -330,7 +398,7 @@ bool eager_calls_make(const struct study *study, struct arena *scratch, struct e
 
     *calls = (struct eager_calls) { 0 };
     if (!walker.inside || !windows_make(study, scratch, &calls->windows) ||
-        !find_enqueued(study, scratch, &walker))
+        !find_enqueued(study, scratch, &walker) || !find_updates(&walker))
         return false;
     for (uint32_t t = 0; t < profile->timelines.count; t++) {
         const struct timeline *timeline = &profile->timelines.items[t];
@@ -339,6 +407,7 @@ bool eager_calls_make(const struct study *study, struct arena *scratch, struct e
             continue;
         walker.timeline = t;
         walker.node_end_ns = INT64_MAX;
+        walker.trained_ns = INT64_MIN;
         walker.copy_end_ns = walker.gradient_end_ns = INT64_MIN;
         for (uint32_t i = 0; i < timeline->event_count; i++)
             if (!visit(&walker, timeline->first_event + i))

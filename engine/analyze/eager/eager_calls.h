@@ -42,7 +42,7 @@ struct eager_node {    /* a node of the backward pass */
     uint32_t event;
     uint32_t window;
 };
-struct eager_range { /* an optimizer's range, or a collective */
+struct eager_range { /* what of an optimizer's range is no closure, or a collective */
     int64_t  start_ns, end_ns;
     uint32_t window;
     uint8_t  phase; /* PHASE_CLEAR, PHASE_UPDATE or PHASE_COMMUNICATION */

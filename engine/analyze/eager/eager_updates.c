@@ -187,21 +187,6 @@ static bool count_by_hand(struct finder *finder)
     return true;
 }
 
-/* In the first step of an optimizer: those of one program are alike. */
-static bool has_backward(const struct finder *finder)
-{
-    const struct eager_range *update = NULL;
-
-    for (size_t i = 0; !update && i < finder->calls->ranges.count; i++)
-        if (finder->calls->ranges.items[i].phase == PHASE_UPDATE)
-            update = &finder->calls->ranges.items[i];
-    for (size_t i = 0; update && i < finder->mark_count; i++)
-        if (finder->marks[i].is_node && finder->marks[i].start_ns >= update->start_ns &&
-            finder->marks[i].start_ns < update->end_ns)
-            return true;
-    return false;
-}
-
 /* Rows of a left operand: all its dimensions but the last. */
 static bool count_rows(struct finder *finder)
 {
@@ -240,7 +225,6 @@ bool eager_updates_find(const struct study *study, const struct eager_calls *cal
         arena_new_array(scratch, struct eager_kind, (size_t)study->profile->names.count + 1);
     if (!finder.kinds || !list_marks(&finder) || !count_rows(&finder))
         return false;
-    updates->has_backward = has_backward(&finder);
     count_passes(&finder);
     count_again(&finder);
     if (updates->passes > 0)

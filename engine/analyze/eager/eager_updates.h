@@ -15,7 +15,6 @@ struct eager_updates { /* over all windows */
     double by_hand_call_ns;       /* a call with its pause: what nine of ten take at most */
     double again_ns, again_nodes; /* nodes that run again for the same forward call */
     double passes;                /* backward passes */
-    bool   has_backward;          /* backward passes run inside the optimizer's steps */
     double product_rows; /* of the left operand of a recorded product, median; 0 unknown */
 };
 

@@ -12,11 +12,12 @@ enum { FRAME_PLAIN, FRAME_OP, FRAME_NODE, FRAME_UPDATE };
 
 struct builder {
     struct ledger *ledger;
-    uint8_t       *role;    /* by name of the profile: FRAME_… + 1; 0 unknown */
-    uint32_t      *owner;   /* by frame: the frame of its unit's op, or NO_ID */
-    uint32_t      *node;    /* by frame: event of the backward node around it, or NO_ID */
-    bool          *updates; /* by frame */
-    uint32_t      *place;   /* by frame: name of the program's own function that it is in; 0 none */
+    uint8_t       *role;   /* by name of the profile: FRAME_… + 1; 0 unknown */
+    uint32_t      *owner;  /* by frame: the frame of its unit's op, or NO_ID */
+    uint32_t      *node;   /* by frame: event of the backward node around it, or NO_ID */
+    uint32_t      *update; /* by frame: the frame of the optimizer's step that it is in, or NO_ID */
+    int64_t       *update_ns; /* by frame of such a step: from when on it is one, see below */
+    uint32_t      *place; /* by frame: name of the program's own function that it is in; 0 none */
     double         longest_ns; /* of the last unit's segments */
 };
 
@@ -44,6 +45,19 @@ static bool is_own(const struct ledger *ledger, const struct activity *activity)
            ledger->is_user[activity->source];
 }
 
+/* An optimizer that is given a closure, as Lightning's are, runs the forward and the backward pass
+ * within its step: the update is what comes behind the last node. */
+static void keep_closure(struct builder *builder, uint32_t node)
+{
+    const struct profile *profile = builder->ledger->study->profile;
+    uint32_t              event = builder->ledger->path->frames.items[node].event;
+    uint32_t              update = builder->update[node];
+    int64_t               end_ns = event_end_ns(profile, event);
+
+    if (update != NO_ID && builder->update_ns[update] < end_ns)
+        builder->update_ns[update] = end_ns;
+}
+
 static bool look_at_frames(struct builder *builder)
 {
     const struct path    *path = builder->ledger->path;
@@ -53,9 +67,11 @@ static bool look_at_frames(struct builder *builder)
     builder->role = arena_new_array(scratch, uint8_t, profile->names.count + 1);
     builder->owner = arena_new_array(scratch, uint32_t, path->frames.count + 1);
     builder->node = arena_new_array(scratch, uint32_t, path->frames.count + 1);
-    builder->updates = arena_new_array(scratch, bool, path->frames.count + 1);
+    builder->update = arena_new_array(scratch, uint32_t, path->frames.count + 1);
+    builder->update_ns = arena_new_array(scratch, int64_t, path->frames.count + 1);
     builder->place = arena_new_array(scratch, uint32_t, path->frames.count + 1);
-    if (!builder->role || !builder->owner || !builder->node || !builder->updates || !builder->place)
+    if (!builder->role || !builder->owner || !builder->node || !builder->update ||
+        !builder->update_ns || !builder->place)
         return false;
     for (uint32_t f = 0; f < path->frames.count; f++) {
         const struct frame    *frame = &path->frames.items[f];
@@ -70,10 +86,13 @@ static bool look_at_frames(struct builder *builder)
         builder->place[f] = is_own(builder->ledger, activity) ? activity->name
                             : parent == NO_ID                 ? 0
                                                               : builder->place[parent];
-        builder->updates[f] =
-            (parent != NO_ID && builder->updates[parent]) || *role == FRAME_UPDATE + 1;
-        if (*role == FRAME_NODE + 1)
+        builder->update[f] = *role == FRAME_UPDATE + 1 ? f
+                             : parent == NO_ID         ? NO_ID
+                                                       : builder->update[parent];
+        if (*role == FRAME_NODE + 1) {
             builder->node[f] = frame->event;
+            keep_closure(builder, f);
+        }
         /* Compiled programs nest their instructions; eager ones their wrappers. */
         if (*role == FRAME_OP + 1 && (!builder->ledger->is_torch || builder->owner[f] == NO_ID))
             builder->owner[f] = f;
@@ -103,10 +122,13 @@ static bool add_unit(struct builder *builder, const struct segment *segment, uin
                                    .part = segment->part };
 
     if (segment->frame != NO_ID) {
+        uint32_t update = builder->update[segment->frame];
+
         unit.node = builder->node[segment->frame];
-        unit.phase = unit.node != NO_ID                 ? UNIT_BACKWARD
-                     : builder->updates[segment->frame] ? UNIT_UPDATE
-                                                        : UNIT_FORWARD;
+        unit.phase = unit.node != NO_ID ? UNIT_BACKWARD
+                     : update != NO_ID && segment->start_ns >= builder->update_ns[update]
+                         ? UNIT_UPDATE
+                         : UNIT_FORWARD;
     }
     if (segment->part == PART_INPUT)
         unit.phase = UNIT_INPUT;
