@@ -149,11 +149,11 @@ return rule {
 The same compiled program runs n times a step: each run reads all weights again and pays its own
 launch. As one batch the weights are read once. Priced as if a batch of n cost as much as the fourth
 root of n single runs, between one (weights dominate) and n (arithmetic does). Silent when a run
-takes long by itself, where its products work on many rows (that is a batch), where the program only updates arrays,
-and where Python reads a result in each turn to decide what to run next. A fact where the program may make one token
-of a text after the other. PyTorch programs do the same that go
-backward many times over a few rows before they update, or call a network for one row after the other without
-the next one being made of its result: what starting its ops and the Python between them takes is priced, and of
+takes long by itself, where its products work on many rows (that is a batch), where the program only updates arrays
+or gives nothing but new versions of what it takes (an iteration), and where Python reads a result in each turn to
+decide what to run next. A fact where the program may make one token of a text after the other. PyTorch programs do
+the same that go backward many times over a few rows before they update, or call a network for one row after the other
+without the next one being made of its result: what starting its ops and the Python between them takes is priced, and of
 products what this machine's best rate does not need.]],
 
   check = function(p, cfg)
@@ -181,6 +181,9 @@ products what this machine's best rate does not need.]],
     -- jnp operations that nobody compiled are programs too: their loop is over operations, not over items.
     if name:find("^jit__?") and name:gsub("^jit__?", ""):find(p:names("jax_function")) then return nil end
     if updates_arrays(p, name) then return nil end
+    -- It gives new versions of what it takes and nothing else: a run goes on where the one before it ended.
+    if p:has("program.name") and p.fact["program.name"] == name and
+      p.fact["program.state_count"] == p.fact["program.result_count"] then return nil end
     -- A result read for every few runs decides whether the loop goes on: what comes next depends on it.
     local reads = p:has("sync.count_per_step") and p.fact["sync.count_per_step"] or 0
     local waits = p:has("sync.wait_share") and p.fact["sync.wait_share"] or 0
@@ -244,6 +247,10 @@ products what this machine's best rate does not need.]],
                 ["runs.main_median_ns"] = 7e3, ["runs.main_program"] = "jit_update" },
       tables = { ops = { { name = "multiply_add_fusion", type = "fusion", module = "jit_update", self_ns = 2e5,
                            shapes = "[64,64]x[64,64]->[64,64]" } } } },
+    { name = "iterations of a solver", framework = "jax", finding = false,
+      facts = { ["step.ns"] = 1e7, ["runs.count"] = 61, ["runs.programs"] = 2, ["runs.main_count"] = 60,
+                ["runs.main_median_ns"] = 2e4, ["runs.main_program"] = "jit_iterate", ["program.name"] = "jit_iterate",
+                ["program.state_count"] = 4, ["program.result_count"] = 4 } },
     { name = "variables loaded by sessions", framework = "tensorflow", finding = false,
       facts = { ["step.ns"] = 1e7, ["runs.count"] = 90, ["runs.programs"] = 1, ["runs.main_count"] = 90,
                 ["runs.main_median_ns"] = 1e5, ["runs.main_program"] = "SessionRun" },

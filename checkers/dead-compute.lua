@@ -10,6 +10,10 @@ local kinds = {
     title = "Results of which only a part is taken: %s a step too much", time = "computing what is cut off",
     remedy = { text = "Cut first, then compute: last positions and chosen rows belong in front of the product.",
                code = "logits = h[:, -1] @ embedding.T   # instead of (h @ embedding.T)[:, -1]" } },
+  { flaw = "complex-of-real", confidence = "medium",
+    title = "Real numbers are transformed as complex ones: %s a step too much", time = "the redundant half of it",
+    remedy = { text = "Transforms of real numbers have a form that does half of the work.",
+               code = "y = jnp.fft.irfft2(w * jnp.fft.rfft2(x), s=x.shape[-2:])   # not ifft2(w * fft2(x)).real" } },
   { flaw = "masked-write", confidence = "medium",
     title = "Each round of a loop writes all rows to change one: %s of each step", time = "rows that stay as they are",
     remedy = { text = "Give the row out of the scan (its second result), or write it in place.",
@@ -38,7 +42,8 @@ return rule {
   doc = [[
 The op behind a product keeps a few of its rows: a head over all positions of which the last is read, say. Priced as the
 product times the share thrown away. In compiled programs of JAX the parts of results are followed back that slices
-take, through what works element by element and reductions, to the products that make them. In TensorFlow, gradients of
+take, through what works element by element and reductions, to the products that make them. Fourier transforms of
+complex numbers whose data is real, or of which the real part alone is taken, count half. In TensorFlow, gradients of
 all outputs that take a hundred times as long as the model: a bound, since outputs may be as many.]],
 
   check = function(p, cfg)

@@ -222,9 +222,10 @@ local compiled = {
   },
   ["both-branches"] = {
     loud_share = 0.5, -- below that the rare side is cheap, and most of it is picking what was made ahead
-    title = "A condition that is mapped over a batch computes its rare side for all: %s of each step",
-    text = "Mapped, lax.cond computes both sides for every row. Make the rare side ahead and pick one (a pool of "
-      .. "states, say), or take the condition out of vmap: lax.cond(jnp.any(done), reset_all, keep).",
+    title = "A condition that is mapped over a batch computes all sides for all: %s of each step",
+    text = "Mapped, lax.cond and lax.switch compute every side for every row. Sort rows by what they need and call "
+      .. "each function for its own; make a rare side ahead and pick one (a pool of states, say); or take the "
+      .. "condition out of vmap: lax.cond(jnp.any(done), reset_all, keep).",
     code = "state = jax.lax.cond(done.any(), reset_all, keep, state)   "
       .. "# outside of vmap; or pick from a pool made once" },
 }

@@ -82,10 +82,15 @@ static inline void describe(struct program *program, uint32_t row, const char *c
     }
 }
 
-static inline void link_second(struct program *program, uint32_t from, uint32_t to)
+static inline void link_at(struct program *program, uint32_t from, uint32_t to, uint16_t place)
 {
     assert_true(vec_push(&program->edges, &program->b.arena,
-                         (struct op_edge) { .from = from, .to = to, .place = 1 }));
+                         (struct op_edge) { .from = from, .to = to, .place = place }));
+}
+
+static inline void link_second(struct program *program, uint32_t from, uint32_t to)
+{
+    link_at(program, from, to, 1);
 }
 
 static inline uint32_t add_flops(struct program *program, const char *type, const char *tensors,

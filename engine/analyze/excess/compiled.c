@@ -70,8 +70,17 @@ bool compiled_works(const struct compiled *compiled, uint32_t op)
     return !compiled_is_type(compiled, op, idle);
 }
 
-/* Has the elements of its operand, in whatever order. */
-static bool hands_on(const struct compiled *compiled, uint32_t op)
+bool compiled_is_complex(const struct compiled *compiled, uint32_t op)
+{
+    const struct op *row = &compiled->profile->ops.items[op];
+    enum dtype       dtype = row->output_count
+                                 ? (enum dtype)compiled->profile->tensors.items[row->first_output].dtype
+                                 : DTYPE_UNKNOWN;
+
+    return dtype == DTYPE_C64 || dtype == DTYPE_C128;
+}
+
+bool compiled_hands_on(const struct compiled *compiled, uint32_t op)
 {
     return compiled_is_type(compiled, op, "bitcast|copy|transpose|reshape|convert|parameter");
 }
@@ -85,7 +94,7 @@ uint32_t compiled_maker(const struct compiled *compiled, uint32_t op)
 
         if (compiled->root[op] != NO_ID)
             op = compiled->root[op];
-        else if (hands_on(compiled, op) && producers.count == 1)
+        else if (compiled_hands_on(compiled, op) && producers.count == 1)
             op = producers.ids[0];
         else
             break;

@@ -25,8 +25,11 @@ struct compiled {
 /* false: out of memory. */
 bool compiled_open(struct compiled *compiled, const struct profile *profile, struct arena *scratch);
 bool compiled_is_type(const struct compiled *compiled, uint32_t op, const char *types); /* str_fits */
+bool compiled_is_complex(const struct compiled *compiled, uint32_t op); /* its first result */
 /* Hands its operands to the parameters of its contents. */
 bool compiled_holds(const struct compiled *compiled, uint32_t op);
+/* Has the elements of its operand, in whatever order or type. */
+bool compiled_hands_on(const struct compiled *compiled, uint32_t op);
 /* The instruction that makes a result which others only hand on: through fusions and what is passed
  * into them, through copies and other layouts. */
 uint32_t compiled_maker(const struct compiled *compiled, uint32_t op);

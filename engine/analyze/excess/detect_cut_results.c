@@ -8,10 +8,12 @@ static const double LEAST_SHARE = 0.03; /* of the steps */
 static const double LEAST_CUT = 0.5;    /* of a result: smaller cuts are how programs are written */
 static const double FULL_LENGTH = 2;    /* times the data, that a transform may need */
 
+enum { BEHIND_PADDED = 1, BEFORE_CUT = 2 };
 struct cuts {
     struct waste *waste;
     struct parts  parts;
-    double       *filled; /* by op: the part of it that is not padding */
+    double       *filled;  /* by op: the part of it that is not padding */
+    uint8_t      *reached; /* by op: from a transform of padding, to one that is cut */
 };
 
 /* Each element of the result comes from one of the operand, or from one row of it. */
@@ -37,18 +39,83 @@ static double filled_of(const struct cuts *cuts, uint32_t op)
                : compiled_operand(compiled, maker, 1) / made;
 }
 
-/* A transform of padded data, or one of which a part is kept, may be as long as twice the data. */
+static bool is_transform(const struct cuts *cuts, uint32_t op)
+{
+    return compiled_is_type(cuts->waste->compiled, op, "fft");
+}
+
+static double filled_operand(const struct cuts *cuts, uint32_t transform)
+{
+    uint32_t operand = op_graph_operand(cuts->waste->graph, transform, 0);
+
+    return operand == NO_ID ? 1 : filled_of(cuts, operand);
+}
+
+static bool is_complex(const struct cuts *cuts, uint32_t op)
+{
+    return compiled_is_complex(cuts->waste->compiled, op);
+}
+
+/* Complex numbers, and what takes them apart, from one transform to the next. */
+static bool is_between_transforms(const struct cuts *cuts, uint32_t op)
+{
+    return is_transform(cuts, op) || is_complex(cuts, op) ||
+           waste_is(cuts->waste, op, "real|imag|negate|tuple|fusion");
+}
+
+/* Marks what is reached from transforms that `is_end` tells, on to the next ones: with the flow of
+ * results, or against it. false: out of memory. */
+static bool reach(struct cuts *cuts, uint8_t bit, bool is_against,
+                  bool (*is_end)(const struct cuts *cuts, uint32_t op))
+{
+    const struct waste *waste = cuts->waste;
+    VEC(uint32_t) open = { 0 };
+
+    for (uint32_t op = 0; op < waste->graph->vertex_count; op++)
+        if (is_transform(cuts, op) && is_end(cuts, op) &&
+            !vec_push(&open, waste->ledger->scratch, op))
+            return false;
+    for (size_t i = 0; i < open.count; i++) {
+        uint32_t      op = open.items[i];
+        struct op_ids next = is_against ? op_graph_producers(waste->graph, op)
+                                        : op_graph_consumers(waste->graph, op);
+
+        for (size_t n = 0; n < next.count; n++) {
+            uint32_t from = is_against ? next.ids[n] : op, to = is_against ? op : next.ids[n];
+
+            /* Into and out of a fusion by its contents. */
+            if ((compiled_holds(waste->compiled, to) && waste->compiled->root[to] != from) ||
+                cuts->reached[next.ids[n]] & bit || !is_between_transforms(cuts, next.ids[n]))
+                continue;
+            cuts->reached[next.ids[n]] |= bit;
+            if (!is_transform(cuts, next.ids[n]) &&
+                !vec_push(&open, waste->ledger->scratch, next.ids[n]))
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool takes_padding(const struct cuts *cuts, uint32_t op)
+{
+    return filled_operand(cuts, op) < 1;
+}
+
+static bool is_cut(const struct cuts *cuts, uint32_t op)
+{
+    return parts_cut(&cuts->parts, op) < 1;
+}
+
+/* A transform of padded data, and the one behind it of which a part is kept, may be as long as
+ * twice the data. What lies before a transform of which few numbers are kept, or behind one of few
+ * numbers, is the data itself. */
 static void mark_transform(struct cuts *cuts, uint32_t op)
 {
-    struct op_ids producers = op_graph_producers(cuts->waste->graph, op);
-    double        part = parts_cut(&cuts->parts, op);
+    double cut = cuts->reached[op] & BEHIND_PADDED ? parts_cut(&cuts->parts, op) : 1;
+    double filled = cuts->reached[op] & BEFORE_CUT ? filled_operand(cuts, op) : 1;
+    double part = FULL_LENGTH * (cut < filled ? cut : filled);
 
-    for (size_t i = 0; i < producers.count; i++) {
-        double filled = filled_of(cuts, producers.ids[i]);
-
-        part = filled < part ? filled : part;
-    }
-    cuts->filled[op] = part * FULL_LENGTH < 1 ? part * FULL_LENGTH : 1;
+    cuts->filled[op] = part < 1 ? part : 1;
     waste_mark(cuts->waste, op, 1 - cuts->filled[op]);
 }
 
@@ -82,11 +149,13 @@ static bool find_long(struct ledger *ledger, const struct detector *self)
     size_t       count = ledger->study->profile->ops.count + 1;
 
     cuts.filled = arena_new_array(ledger->scratch, double, count);
-    if (!cuts.filled || !waste_open(&waste, ledger))
+    cuts.reached = arena_new_array(ledger->scratch, uint8_t, count);
+    if (!cuts.filled || !cuts.reached || !waste_open(&waste, ledger))
         return false;
     if (!waste.graph)
         return true;
-    if (!parts_open(&cuts.parts, &waste))
+    if (!parts_open(&cuts.parts, &waste) || !reach(&cuts, BEHIND_PADDED, false, takes_padding) ||
+        !reach(&cuts, BEFORE_CUT, true, is_cut))
         return false;
     for (uint32_t op = 0; op < waste.graph->vertex_count; op++)
         if (compiled_is_type(waste.compiled, op, "fft"))

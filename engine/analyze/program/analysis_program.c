@@ -8,11 +8,20 @@
 
 #include <string.h>
 
-enum program_fact { NAME, TIME_SHARE, PARAMETER_BYTES, STATE_BYTES, STATE_COUNT, DONATED_BYTES };
+enum program_fact {
+    NAME,
+    TIME_SHARE,
+    PARAMETER_BYTES,
+    RESULT_COUNT,
+    STATE_BYTES,
+    STATE_COUNT,
+    DONATED_BYTES
+};
 static const struct fact_spec produces[] = {
     [NAME] = { "program.name", UNIT_NAME, "compiled program with most time in its ops" },
     [TIME_SHARE] = { "program.time_share", UNIT_SHARE, "its share of the time of compiled ops" },
     [PARAMETER_BYTES] = { "program.parameter_bytes", UNIT_BYTES, "what it takes in" },
+    [RESULT_COUNT] = { "program.result_count", UNIT_COUNT, "arrays that it gives" },
     [STATE_BYTES] = { "program.state_bytes", UNIT_BYTES,
                       "of that, arrays of which a result has type and shape" },
     [STATE_COUNT] = { "program.state_count", UNIT_COUNT, "how many arrays those are" },
@@ -135,6 +144,7 @@ static bool examine(struct looking *looking, const struct module_time *main)
     if (root)
         match_state(looking, main->module, is_taken, root, values);
     values[NAME] = main->module;
+    values[RESULT_COUNT] = root ? root->output_count : 0;
     values[TIME_SHARE] = main->ns / looking->total_ns;
     for (size_t i = 0; i < ARRAY_COUNT(produces); i++)
         is_set = is_set && facts_set(&study->facts, &produces[i], values[i]);
