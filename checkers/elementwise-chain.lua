@@ -33,6 +33,20 @@ local function of_graph(p, cfg)
   }
 end
 
+-- Compiled programs fuse chains, but make all pairs where they are asked to.
+local function of_pairs(p, cfg)
+  return p:in_excess {
+    flaw = "outer-sums", min_share = cfg.min_share, time = "passes over all pairs",
+    severity = p:table("excess"):where { flaw = "outer-sums" }:sum("share") >= cfg.min_loud_share and "warn" or "info",
+    title = "Rows are paired in one large array and summed, which a product of matrices does: %s of each step",
+    remedy = { text = "Write sums over pairs as a product of matrices: differences squared, and exponentials of sums "
+                 .. "less their largest, come apart.",
+               code = "d = sq(a)[:, None] + sq(b)[None] - 2 * a @ b.T   "
+                 .. "# and logsumexp(a[:, :, None] + b, 1) is log(exp(a - m) @ exp(b)) + m" },
+    confidence = "medium",
+  }
+end
+
 return rule {
   id = "elementwise-chain", api = 1, version = "1.0.0",
   title = "Elementwise ops pass over the same values one after the other",
@@ -51,6 +65,8 @@ return rule {
     min_op_ns = { default = 50e3, min = 0, max = 1e12, unit = "ns", doc = "TensorFlow: an op that takes long" },
     min_share = { default = 0.05, min = 0, max = 1, unit = "share",
       doc = "time of the formula over the step from which this is said" },
+    min_loud_share = { default = 0.25, min = 0, max = 1, unit = "share",
+      doc = "JAX: share of the step from which sums over pairs are a warning" },
     min_elements = { default = 16384, min = 1, max = 1e12, unit = "count",
       doc = "elements of the tensors; smaller ones stay in the nearest cache" },
     low_outer = { default = 0.7, min = 0, max = 1, unit = "ratio",
@@ -60,11 +76,14 @@ return rule {
   doc = [[
 Each op reads and writes the whole tensor; compiled together they read it once. Priced as a part to all of what is not
 the longest op of each chain; a softmax is one op of little more than that. Pairs of rows combined in one large tensor
-and summed at once are a product or a distance of matrices, which never makes that tensor: priced as most of it.
+and summed at once are a product or a distance of matrices, which never makes that tensor: priced as most of it, in
+compiled programs of JAX as all but two passes over the sums.
 TensorFlow programs on a host that do little else are named too. Silent for small tensors, for chains that a better rule
 names and below min_share.]],
 
   check = function(p, cfg)
+    local pairs_found = p.format == "xspace" and p:has("excess") and of_pairs(p, cfg)
+    if pairs_found then return pairs_found end
     if p.format == "xspace" and p.framework == "tensorflow" and p:has("ops") and not p:has("device.idle_share") then
       return of_graph(p, cfg)
     end
@@ -110,6 +129,12 @@ names and below min_share.]],
   end,
 
   examples = {
+    { name = "differences of all rows", framework = "jax", format = "xspace", finding = true, severity = "warn",
+      replay = { 6e6 }, facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "outer-sums", op = "fusion", ns = 6e6, share = 0.6, factor = 0.1 } } } },
+    { name = "differences of a few rows", framework = "jax", format = "xspace", finding = true, severity = "info",
+      replay = { 1e6 }, facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "outer-sums", op = "fusion", ns = 1e6, share = 0.1, factor = 0.1 } } } },
     { name = "spelled out", framework = "pytorch", finding = true, impact_ns = 2.8e7,
         facts = { ["step.ns"] = 1e8 },
       tables = { eager_idioms = { { idiom = "chain", first_op = "aten::mul", ns = 5e7, count = 8, calls = 64,

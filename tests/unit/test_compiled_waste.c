@@ -457,6 +457,44 @@ static void transforms_of_real_numbers(void **state)
     }
 }
 
+/* 100 rows of 40 numbers less 50 others, squared and summed, 8 ms: of 40 passes over the sums two
+ * are needed. Absolute differences do not come apart, and one row less 50 is no pair. */
+static void sums_over_all_pairs(void **state)
+{
+    enum { SQUARES, ABSOLUTE, ONE_ROW, KINDS };
+
+    (void)state;
+    for (int kind = 0; kind < KINDS; kind++) {
+        struct program program;
+        uint32_t       rows, others, less, made, one, sum;
+
+        start(&program);
+        rows = add(&program, "parameter", kind == ONE_ROW ? "-> f32[40]" : "-> f32[100,40]", NULL,
+                   NO_ID, NO_ID);
+        rows = add(&program, "broadcast", "f32[100,40] -> f32[100,50,40]", NULL, NO_ID, rows);
+        describe(&program, rows,
+                 (const char *const[]) { "axes", kind == ONE_ROW ? "2" : "0,2", NULL });
+        others = add(&program, "parameter", "-> f32[50,40]", NULL, NO_ID, NO_ID);
+        others = add(&program, "broadcast", "f32[50,40] -> f32[100,50,40]", NULL, NO_ID, others);
+        describe(&program, others, (const char *const[]) { "axes", "1,2", NULL });
+        less = add(&program, "subtract", "f32[100,50,40] f32[100,50,40] -> f32[100,50,40]",
+                   "jit(f)/sub", NO_ID, rows);
+        link_second(&program, others, less);
+        made = add(&program, kind == ABSOLUTE ? "abs" : "multiply",
+                   "f32[100,50,40] -> f32[100,50,40]", "jit(f)/mul", NO_ID, less);
+        sum = add(&program, "reduce", "f32[100,50,40] f32[] -> f32[100,50]", "jit(f)/reduce_sum",
+                  NO_ID, made);
+        one = add(&program, "constant", "-> f32[]", NULL, NO_ID, NO_ID);
+        link_second(&program, one, sum);
+        describe(&program, sum, (const char *const[]) { "axes", "2", NULL });
+        run_step(&program, (uint32_t[]) { less, made, sum },
+                 (int64_t[]) { 3000000, 3000000, 2000000 }, 3);
+        assert_true(fabs(claimed(&program, "outer-sums") -
+                         (kind == SQUARES ? (1 - 2.0 / 40) * 8e6 : 0)) < 1);
+        release(&program);
+    }
+}
+
 /* Four rows are looked up 400 times and multiplied, 10 ms: 99 of 100 parts are done again. Rows of
  * their own are not, nor are four that make a longer row together. */
 static void rows_that_are_copies(void **state)
@@ -537,6 +575,7 @@ int main(void)
         cmocka_unit_test(rows_that_a_mask_writes),
         cmocka_unit_test(transforms_of_padding),
         cmocka_unit_test(transforms_of_real_numbers),
+        cmocka_unit_test(sums_over_all_pairs),
         cmocka_unit_test(rows_that_are_copies),
         cmocka_unit_test(features_of_frozen_weights),
     };
