@@ -148,6 +148,8 @@ static bool join_lane(struct study *study, struct lane_run *run, size_t lane, st
         study->pipeline = run->study.pipeline;
     if (run->study.op_times)
         study->op_times = run->study.op_times;
+    if (run->study.schedule)
+        study->schedule = run->study.schedule;
     arena_join(study->arena, &run->arena);
     return is_fine;
 }

@@ -13,6 +13,7 @@ struct pipeline;        /* analyze/input/pipeline.h: input stages and their rate
 struct op_times;        /* analyze/ops/op_times.h: what each op took */
 struct device_activity; /* analyze/device/device_activity.h: busy intervals and gaps a device */
 struct eager_calls;     /* analyze/eager/eager_calls.h: what an eager program called */
+struct steps_schedule;  /* analyze/schedule/event_schedule.h: the graph of the sampled steps */
 struct start_up;        /* analyze/step/start_up.h: calls that a program pays once */
 
 struct study_options {
@@ -33,6 +34,7 @@ struct study {
     struct pipeline        *pipeline;
     struct device_activity *devices;
     struct op_times        *op_times; /* analyze/ops/op_times.h */
+    struct steps_schedule *schedule; /* where an accelerator worked, once it was made; else NULL */
     struct arena       *lane_arena; /* what analyses share until the last of their lane; or NULL */
     struct eager_calls *calls;      /* in it; NULL before the first that asks */
     struct segment_groups

@@ -1,6 +1,6 @@
 #include "analyze/replay/graph_replay.h"
 
-#include "analyze/schedule/event_schedule.h"
+#include "analyze/schedule/skeleton.h"
 #include "analyze/schedule/whatif_select.h"
 #include "base/pattern.h"
 
@@ -13,36 +13,49 @@ static const double MOST_UNKNOWN = 0.5; /* of the critical path: delays that no 
     (UINT32_C(1) << PART_COMPUTE | UINT32_C(1) << PART_COMMUNICATION | UINT32_C(1) << PART_COPY)
 
 struct graph_replay {
-    struct event_graph graph;
-    double             step_ns; /* scheduled without edits */
-    bool               is_usable;
+    const struct event_graph *whole;
+    struct skeleton           skeleton;
+    double                    step_ns; /* scheduled without edits */
+    bool                      is_usable;
 };
 
 struct editing {
     const struct study       *study;
     const struct event_graph *graph;
+    const struct skeleton    *skeleton;
     struct arena             *scratch;
-    struct graph_changes      changes;
+    struct graph_changes      changes;     /* by node of the skeleton */
     bool                     *is_selected; /* by node, for one edit */
+    bool                     *is_gone;     /* by node: a call that is taken away */
     double                    aside_ns;    /* longest of what then runs beside the step */
 };
 
+/* The analysis of the steps has made it; not in a study of which parts alone were analysed. */
+static const struct steps_schedule *get_schedule(struct study *study)
+{
+    struct err err = { 0 };
+
+    if (!study->schedule) {
+        struct steps_schedule *fresh = arena_new(study->arena, struct steps_schedule);
+
+        if (!fresh || !steps_schedule_make(fresh, study, study->arena, &err))
+            return NULL;
+        study->schedule = fresh;
+    }
+    return steps_schedule_of(study);
+}
+
 static void make(struct study *study, struct graph_replay *replay)
 {
-    struct arena    scratch = { .budget_bytes = study->arena->budget_bytes };
-    struct schedule schedule;
-    struct err      err = { 0 };
+    const struct steps_schedule *schedule = study->path.has_device ? get_schedule(study) : NULL;
 
-    if (!study->path.has_device ||
-        !event_graph_make(&replay->graph, study, NO_ID, study->arena, &err) ||
-        !replay->graph.windows.count || !replay->graph.has_device)
+    if (!schedule || !schedule->graph.windows.count || !schedule->graph.has_device)
         return;
-    if (schedule_make(&schedule, &replay->graph, NULL, &scratch)) {
-        replay->step_ns = schedule.step_ns;
-        replay->is_usable = schedule.step_ns > 0 && schedule.error <= MOST_ERROR &&
-                            schedule.chain_ns[PART_UNKNOWN] <= MOST_UNKNOWN * schedule.step_ns;
-    }
-    arena_free(&scratch);
+    replay->whole = &schedule->graph;
+    replay->step_ns = schedule->step_ns;
+    replay->is_usable = schedule->step_ns > 0 && schedule->error <= MOST_ERROR &&
+                        schedule->chain_ns[PART_UNKNOWN] <= MOST_UNKNOWN * schedule->step_ns &&
+                        skeleton_make(&replay->skeleton, replay->whole, study->arena);
 }
 
 static const struct graph_replay *get(struct study *study)
@@ -165,7 +178,7 @@ static double selected_ns(const struct editing *editing)
 
         if (editing->is_selected[i] &&
             graph->lines.items[node->line].host == editing->study->steps.host)
-            sum_ns += (double)node->own_ns * editing->changes.factors[i];
+            sum_ns += (double)node->own_ns * editing->changes.factors[editing->skeleton->of[i]];
     }
     return sum_ns / graph->group_count;
 }
@@ -182,11 +195,17 @@ static bool remove_selected(struct editing *editing, bool with_calls)
     if (with_calls && !whatif_select_launches(graph, editing->scratch, gone))
         return false;
     for (uint32_t i = 0; i < graph->nodes.count; i++) {
+        uint32_t of = editing->skeleton->of[i];
+
         if (!gone[i])
             continue;
-        editing->changes.factors[i] = 0;
-        if (graph->lines.items[graph->nodes.items[i].line].is_device)
-            editing->changes.flags[i] |= CHANGE_GONE;
+        if (graph->lines.items[graph->nodes.items[i].line].is_device) {
+            editing->changes.factors[of] = 0;
+            editing->changes.flags[of] |= CHANGE_GONE;
+        } else if (!editing->is_gone[i]) {
+            editing->is_gone[i] = true;
+            editing->changes.extra_ns[of] -= graph->nodes.items[i].own_ns;
+        }
     }
     return true;
 }
@@ -195,7 +214,7 @@ static void scale_selected(struct editing *editing, double factor)
 {
     for (uint32_t i = 0; i < editing->graph->nodes.count; i++)
         if (editing->is_selected[i])
-            editing->changes.factors[i] *= (float)factor;
+            editing->changes.factors[editing->skeleton->of[i]] *= (float)factor;
 }
 
 static bool apply(struct editing *editing, const struct edit *edit)
@@ -228,15 +247,18 @@ bool graph_replay_run(struct study *study, const struct edit *edits, size_t coun
     bool                       ok = replay && count > 0;
 
     for (size_t i = 0; ok && i < count; i++)
-        ok = is_of_device(&replay->graph, &edits[i]);
+        ok = is_of_device(replay->whole, &edits[i]);
     if (!ok)
         return false;
-    editing.graph = &replay->graph;
-    editing.is_selected = arena_new_array(&scratch, bool, replay->graph.nodes.count + 1);
-    ok = editing.is_selected && graph_changes_make(&editing.changes, &replay->graph, &scratch);
+    editing.graph = replay->whole;
+    editing.skeleton = &replay->skeleton;
+    editing.is_selected = arena_new_array(&scratch, bool, editing.graph->nodes.count + 1);
+    editing.is_gone = arena_new_array(&scratch, bool, editing.graph->nodes.count + 1);
+    ok = editing.is_selected && editing.is_gone &&
+         graph_changes_make(&editing.changes, &replay->skeleton.graph, &scratch);
     for (size_t i = 0; ok && i < count; i++)
         ok = apply(&editing, &edits[i]);
-    ok = ok && schedule_make(&schedule, &replay->graph, &editing.changes, &scratch);
+    ok = ok && schedule_make(&schedule, &replay->skeleton.graph, &editing.changes, &scratch);
     if (ok) {
         double step_ns = fmin(replay->step_ns, fmax(schedule.step_ns, editing.aside_ns));
 

@@ -198,23 +198,23 @@ static bool list_late(struct study *study, const struct event_graph *graph, stru
     return table != NULL;
 }
 
-static bool set_facts(struct study *study, const struct event_graph *graph,
-                      const struct schedule *schedule)
+static bool set_facts(struct study *study, const struct steps_schedule *schedule)
 {
-    const double *chain_ns = schedule->chain_ns;
-    double        scale = schedule->step_ns > 0 ? steps_ns(&study->steps) / schedule->step_ns : 1;
-    double        values[FACT_COUNT] = {
-               [ERROR] = schedule->error,
-               [WORST_ERROR] = schedule->worst_error,
-               [STEPS] = graph->group_count,
-               [NODES] = (double)graph->nodes.count,
-               [EDGES] = (double)graph->edges.count,
-               [JOINED] = graph->joined_count,
-               [DEVICE_BOUND] =
-                   (chain_ns[PART_COMPUTE] + chain_ns[PART_COMMUNICATION] + chain_ns[PART_COPY]) * scale,
-               [HOST_BOUND] = (chain_ns[PART_HOST] + chain_ns[PART_COMPILE] + chain_ns[PART_OUTPUT] +
+    const struct event_graph *graph = &schedule->graph;
+    const double             *chain_ns = schedule->chain_ns;
+    double scale = schedule->step_ns > 0 ? steps_ns(&study->steps) / schedule->step_ns : 1;
+    double values[FACT_COUNT] = {
+        [ERROR] = schedule->error,
+        [WORST_ERROR] = schedule->worst_error,
+        [STEPS] = graph->group_count,
+        [NODES] = (double)graph->nodes.count,
+        [EDGES] = (double)graph->edges.count,
+        [JOINED] = graph->joined_count,
+        [DEVICE_BOUND] =
+            (chain_ns[PART_COMPUTE] + chain_ns[PART_COMMUNICATION] + chain_ns[PART_COPY]) * scale,
+        [HOST_BOUND] = (chain_ns[PART_HOST] + chain_ns[PART_COMPILE] + chain_ns[PART_OUTPUT] +
                         chain_ns[PART_IDLE_LAUNCH] + chain_ns[PART_IDLE_SYNC]) *
-                              scale,
+                       scale,
     };
     bool is_set = true;
 
@@ -251,10 +251,10 @@ static bool list_delays(struct study *study, const struct whatif *whatif)
 }
 
 /* Where a step's time goes as factors that multiply to its loss. */
-static bool set_efficiency(struct study *study, const struct schedule *schedule,
+static bool set_efficiency(struct study *study, const struct steps_schedule *schedule,
                            struct arena *scratch, struct err *err)
 {
-    const struct event_graph *graph = schedule->graph;
+    const struct event_graph *graph = &schedule->graph;
     struct whatif whatif = { .on_rank = -1, .is_bare = true, .now.step_ns = schedule->step_ns };
     double        all = 1;
     bool          is_set = true;
@@ -276,14 +276,19 @@ static bool set_efficiency(struct study *study, const struct schedule *schedule,
            list_delays(study, &whatif);
 }
 
+/* With an accelerator the graph stays: findings are priced by it. */
 static bool run(struct study *study, struct err *err)
 {
-    struct arena       scratch = { .budget_bytes = study->arena->budget_bytes };
-    struct event_graph graph;
-    struct schedule    schedule;
-    bool               ok = event_graph_make(&graph, study, NO_ID, &scratch, err);
+    struct arena           scratch = { .budget_bytes = study->arena->budget_bytes };
+    struct arena          *arena = study->path.has_device ? study->arena : &scratch;
+    struct steps_schedule *schedule = arena_new(arena, struct steps_schedule);
+    bool                   ok =
+        schedule ? steps_schedule_make(schedule, study, arena, err)
+                                   : err_set(err, ERR_LIMIT, "the graph of the steps does not fit the memory budget");
 
-    if (ok && !graph.windows.count)
+    if (ok && study->path.has_device)
+        study->schedule = schedule;
+    if (ok && !schedule->graph.windows.count)
         ok = facts_absent(&study->facts, "replay.|critical.|efficiency.",
                           "at least one whole step with a timeline",
                           "no step with a timeline to replay") &&
@@ -291,9 +296,8 @@ static bool run(struct study *study, struct err *err)
                           "no step with a timeline to replay") &&
              facts_absent(&study->facts, tables[1].name, "at least one whole step with a timeline",
                           "no step with a timeline to replay");
-    else if (ok && (!schedule_make(&schedule, &graph, NULL, &scratch) ||
-                    !set_facts(study, &graph, &schedule) || !list_late(study, &graph, &scratch) ||
-                    !set_efficiency(study, &schedule, &scratch, err)))
+    else if (ok && (!set_facts(study, schedule) || !list_late(study, &schedule->graph, &scratch) ||
+                    !set_efficiency(study, schedule, &scratch, err)))
         ok = err_set(err, ERR_LIMIT, "replaying the steps does not fit the memory budget");
     arena_free(&scratch);
     return ok;

@@ -4,14 +4,16 @@
 #include "base/trace.h"
 
 #include <math.h>
+#include <string.h>
 
 struct run {
     struct schedule            *schedule;
     const struct event_graph   *graph;
     const struct graph_changes *changes;
-    int64_t                    *through_ns; /* by node: when its stream is free again */
-    int64_t *tail_ns;  /* by line: when the run before left it; INT64_MIN: there was none */
-    bool    *is_begun; /* by line, in this run */
+    int64_t *through_ns; /* by node: when its stream is free again; without changes its end */
+    int64_t *tail_ns;    /* by line: when the run before left it; INT64_MIN: there was none */
+    bool    *is_begun;   /* by line, in this run */
+    bool    *counts;     /* by line: its nodes make the step of the reference host */
 };
 
 bool graph_changes_make(struct graph_changes *changes, const struct event_graph *graph,
@@ -34,11 +36,6 @@ static int64_t later(int64_t time_ns, int64_t by_ns)
     if (__builtin_add_overflow(time_ns, by_ns, &sum_ns))
         sum_ns = by_ns > 0 ? limit_ns : -limit_ns;
     return sum_ns > limit_ns ? limit_ns : sum_ns < -limit_ns ? -limit_ns : sum_ns;
-}
-
-static unsigned flags_of(const struct run *run, uint32_t node)
-{
-    return run->changes ? run->changes->flags[node] : 0;
 }
 
 /* Whether a change takes the edge away. */
@@ -66,16 +63,14 @@ static int64_t edge_ns(const struct run *run, const struct graph_edge *edge, uns
     return later(schedule->end_ns[edge->from], lag_ns);
 }
 
-static int64_t own_ns(const struct run *run, uint32_t node)
+static int64_t own_ns(const struct graph_changes *changes, const struct graph_node *of,
+                      uint32_t node)
 {
-    const struct graph_node *of = &run->graph->nodes.items[node];
-
-    if (!run->changes)
+    if (!changes)
         return of->own_ns;
-    if (run->changes->flags[node] & CHANGE_GONE)
-        return run->changes->extra_ns[node];
-    return (int64_t)llround((double)of->own_ns * run->changes->factors[node]) +
-           run->changes->extra_ns[node];
+    if (changes->flags[node] & CHANGE_GONE)
+        return changes->extra_ns[node];
+    return (int64_t)llround((double)of->own_ns * changes->factors[node]) + changes->extra_ns[node];
 }
 
 /* Begins a line in this run: where the run before left it. */
@@ -83,72 +78,88 @@ static int64_t begin_line(struct run *run, const struct graph_node *node)
 {
     int64_t tail_ns = run->tail_ns[node->line];
 
-    if (run->is_begun[node->line])
-        return INT64_MIN;
     run->is_begun[node->line] = true;
     if (tail_ns == INT64_MIN)
         return node->role == NODE_STEP ? node->start_ns : INT64_MIN;
     return tail_ns;
 }
 
-static void run_node(struct run *run, uint32_t row)
+/* Graphs are run again and again, mostly without a change to most nodes. */
+static ALWAYS_INLINE void run_node(struct run *run, const struct graph_changes *changes,
+                                   uint32_t row, uint32_t edges_end)
 {
     const struct event_graph *graph = run->graph;
     const struct graph_node  *node = &graph->nodes.items[row];
     struct schedule          *schedule = run->schedule;
-    unsigned                  flags = flags_of(run, row);
-    int64_t                   start_ns = begin_line(run, node), stream_ns = start_ns;
-    uint32_t                  end = event_graph_edges_end(graph, row);
+    unsigned                  flags = changes ? changes->flags[row] : 0;
+    int64_t  start_ns = run->is_begun[node->line] ? INT64_MIN : begin_line(run, node);
+    int64_t  stream_ns = start_ns;
+    uint32_t cause = NO_ID;
 
-    schedule->cause[row] = NO_ID;
-    for (uint32_t e = node->first_edge; e < end; e++) {
+    for (uint32_t e = node->first_edge; e < edges_end; e++) {
         const struct graph_edge *edge = &graph->edges.items[e];
         int64_t                  time_ns;
 
-        if (is_cut(run, edge, flags))
+        if (flags && is_cut(run, edge, flags))
             continue;
         time_ns = edge_ns(run, edge, flags);
         if (edge->kind == EDGE_STREAM && time_ns > stream_ns)
             stream_ns = time_ns;
         if (time_ns > start_ns) {
             start_ns = time_ns;
-            schedule->cause[row] = e;
+            cause = e;
         }
     }
     if (start_ns == INT64_MIN) /* nothing is known to let it start */
         start_ns = node->start_ns;
     if (!(flags & (CHANGE_GONE | CHANGE_NO_DELAY)))
         start_ns = later(start_ns, node->delay_ns);
+    schedule->cause[row] = cause;
     schedule->start_ns[row] = start_ns;
-    schedule->end_ns[row] = later(start_ns, own_ns(run, row));
-    run->through_ns[row] = flags & CHANGE_ASIDE ? (stream_ns == INT64_MIN ? start_ns : stream_ns)
-                                                : schedule->end_ns[row];
+    schedule->end_ns[row] = later(start_ns, own_ns(changes, node, row));
+    if (changes)
+        run->through_ns[row] = !(flags & CHANGE_ASIDE)  ? schedule->end_ns[row]
+                               : stream_ns == INT64_MIN ? start_ns
+                                                        : stream_ns;
 }
 
-static bool counts(const struct event_graph *graph, const struct graph_node *node)
+static ALWAYS_INLINE int64_t run_nodes(struct run *run, const struct graph_changes *changes)
 {
-    const struct graph_line *line = &graph->lines.items[node->line];
+    const struct event_graph *graph = run->graph;
+    struct schedule          *schedule = run->schedule;
+    uint32_t                  count = (uint32_t)graph->nodes.count;
+    int64_t                   latest_ns = INT64_MIN;
 
-    return line->host == graph->study->steps.host && (line->is_leader || line->is_device);
-}
-
-/* When everything that makes a step of the reference host is done. */
-static int64_t run_all(struct run *run)
-{
-    struct schedule *schedule = run->schedule;
-    int64_t          latest_ns = INT64_MIN;
-
-    for (size_t i = 0; i < run->graph->lines.count; i++)
-        run->is_begun[i] = false;
-    for (uint32_t row = 0; row < run->graph->nodes.count; row++) {
-        run_node(run, row);
-        if (counts(run->graph, &run->graph->nodes.items[row]) &&
-            schedule->end_ns[row] > latest_ns) {
+    for (uint32_t row = 0; row < count; row++) {
+        run_node(run, changes, row,
+                 row + 1 < count ? graph->nodes.items[row + 1].first_edge
+                                 : (uint32_t)graph->edges.count);
+        if (schedule->end_ns[row] > latest_ns && run->counts[graph->nodes.items[row].line]) {
             latest_ns = schedule->end_ns[row];
             schedule->last_node = row;
         }
     }
     return latest_ns;
+}
+
+/* When everything that makes a step of the reference host is done. */
+static int64_t run_all(struct run *run)
+{
+    memset(run->is_begun, 0, run->graph->lines.count * sizeof *run->is_begun);
+    return run->changes ? run_nodes(run, run->changes) : run_nodes(run, NULL);
+}
+
+static void count_lines(struct run *run)
+{
+    const struct event_graph *graph = run->graph;
+
+    for (size_t i = 0; i < graph->lines.count; i++) {
+        const struct graph_line *line = &graph->lines.items[i];
+
+        run->counts[i] =
+            line->host == graph->study->steps.host && (line->is_leader || line->is_device);
+        run->tail_ns[i] = INT64_MIN;
+    }
 }
 
 static void leave_lines(struct run *run)
@@ -175,7 +186,7 @@ static double window_error(struct run *run, const struct graph_window *window, u
     for (uint32_t row = end; row > window->base; row--) {
         const struct graph_node *node = &graph->nodes.items[row - 1];
 
-        if (!counts(graph, node) || run->is_begun[node->line])
+        if (!run->counts[node->line] || run->is_begun[node->line])
             continue;
         run->is_begun[node->line] = true;
         if (trace_is_on("replay", 2))
@@ -240,14 +251,15 @@ bool schedule_make(struct schedule *schedule, const struct event_graph *graph,
     schedule->start_ns = arena_new_array(arena, int64_t, graph->nodes.count);
     schedule->end_ns = arena_new_array(arena, int64_t, graph->nodes.count);
     schedule->cause = arena_new_array(arena, uint32_t, graph->nodes.count);
-    run.through_ns = arena_new_array(arena, int64_t, graph->nodes.count);
+    run.through_ns =
+        changes ? arena_new_array(arena, int64_t, graph->nodes.count) : schedule->end_ns;
     run.tail_ns = arena_new_array(arena, int64_t, graph->lines.count);
     run.is_begun = arena_new_array(arena, bool, graph->lines.count);
+    run.counts = arena_new_array(arena, bool, graph->lines.count);
     if (!schedule->start_ns || !schedule->end_ns || !schedule->cause || !run.through_ns ||
-        !run.tail_ns || !run.is_begun)
+        !run.tail_ns || !run.is_begun || !run.counts)
         return false;
-    for (size_t i = 0; i < graph->lines.count; i++)
-        run.tail_ns[i] = INT64_MIN;
+    count_lines(&run);
     first_ns = run_all(&run);
     if (!changes)
         measure_errors(&run);
@@ -258,4 +270,30 @@ bool schedule_make(struct schedule *schedule, const struct event_graph *graph,
     if (!changes)
         charge_chain(&run, first_ns);
     return true;
+}
+
+bool steps_schedule_make(struct steps_schedule *steps, const struct study *study,
+                         struct arena *arena, struct err *err)
+{
+    struct arena    scratch = { .budget_bytes = arena->budget_bytes };
+    struct schedule schedule = { 0 };
+    bool            ok = event_graph_make(&steps->graph, study, NO_ID, arena, err);
+
+    if (ok && steps->graph.windows.count)
+        ok = schedule_make(&schedule, &steps->graph, NULL, &scratch) ||
+             err_set(err, ERR_LIMIT, "replaying the steps does not fit the memory budget");
+    arena_free(&scratch);
+    steps->step_ns = schedule.step_ns;
+    steps->error = schedule.error;
+    steps->worst_error = schedule.worst_error;
+    memcpy(steps->chain_ns, schedule.chain_ns, sizeof steps->chain_ns);
+    return ok;
+}
+
+/* The analysis that made it had a study of its own lane. */
+const struct steps_schedule *steps_schedule_of(const struct study *study)
+{
+    if (study->schedule)
+        study->schedule->graph.study = study;
+    return study->schedule;
 }

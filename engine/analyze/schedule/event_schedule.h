@@ -42,4 +42,15 @@ bool graph_changes_make(struct graph_changes *changes, const struct event_graph 
 bool schedule_make(struct schedule *schedule, const struct event_graph *graph,
                    const struct graph_changes *changes, struct arena *arena);
 
+/* The sampled steps as recorded: their graph, and what scheduling it without changes gives. */
+struct steps_schedule {
+    struct event_graph graph;
+    double             step_ns, error, worst_error, chain_ns[PART_COUNT]; /* as of struct schedule */
+};
+/* In `arena`. Nothing is scheduled where the graph has no windows. false: ERR_LIMIT. */
+bool steps_schedule_make(struct steps_schedule *steps, const struct study *study, struct arena *arena,
+                         struct err *err);
+/* That of a study that was analysed; NULL where no accelerator worked. */
+const struct steps_schedule *steps_schedule_of(const struct study *study);
+
 #endif

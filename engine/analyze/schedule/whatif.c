@@ -572,13 +572,15 @@ bool whatif_run_on(struct whatif *whatif, const struct event_graph *graph, struc
 bool whatif_run(struct whatif *whatif, const struct study *study, struct arena *arena,
                 struct err *err)
 {
-    struct arena       scratch = { .budget_bytes = arena->budget_bytes };
-    struct event_graph graph;
-    bool               ok = event_graph_make(&graph, study, NO_ID, &scratch, err);
+    struct arena                 scratch = { .budget_bytes = arena->budget_bytes };
+    struct event_graph           fresh;
+    const struct steps_schedule *made = steps_schedule_of(study);
+    const struct event_graph    *graph = made ? &made->graph : &fresh;
+    bool                         ok = made || event_graph_make(&fresh, study, NO_ID, &scratch, err);
 
-    if (ok && !graph.windows.count)
+    if (ok && !graph->windows.count)
         ok = err_set(err, ERR_INCONCLUSIVE, "no step with a timeline to replay");
-    ok = ok && whatif_run_on(whatif, &graph, arena, err);
+    ok = ok && whatif_run_on(whatif, graph, arena, err);
     arena_free(&scratch);
     return ok;
 }
