@@ -24,12 +24,13 @@ return rule {
       doc = "share of the step from which this is said" },
   },
   doc = [[
-Products of the same weights get a few rows more in each round and all rows of the round before again: a generation that
-keeps no keys and values. What is needed are the new rows; the first round is the prompt and counts as needed. In
-TensorFlow, calls of a graph function that run more ops from call to call and then begin again with few: a loop over
-the whole text so far. What the first of them runs is needed. Silent where gradients are computed. In compiled programs
-of JAX, a loop that writes one row of an array it carries, while products of weights that it does not change take all
-rows.]],
+Products of the same weights get a few rows more in each round and all rows of the round before again: a generation
+that keeps no keys and values. What is needed are the new rows; the first round is the prompt and counts as needed. In
+recordings of PyTorch without shapes, calls of attention in rounds that look words up, pick one and join it to the
+others, and join or write nothing else: with a cache an op is still started for the new word. In TensorFlow, calls of
+a graph function that run more ops from call to call and then begin again with few: a loop over the whole text so far.
+What the first of them runs is needed. Silent where gradients are computed. In compiled programs of JAX, a loop that
+writes one row of an array it carries, while products of weights that it does not change take all rows.]],
 
   check = function(p, cfg)
     return of_compiled(p, cfg) or p:in_excess {

@@ -43,7 +43,7 @@ return rule {
   formats = { "xspace", "kineto" },
   needs = { "step.ns", "activities", "output.path_ns", "output.steps_share" },
   cause = "output", tags = { "output" },
-  more_specific_than = { "python-in-step", "host-bound", "loop-indexing", "tiny-ops", "unnamed-excess" },
+  more_specific_than = { "python-in-step", "host-bound", "tiny-ops", "unnamed-excess" },
   params = {
     min_share = { default = 0.05, min = 0, max = 1, unit = "share", doc = "share of the step spent writing" },
     min_reads = { default = 8, min = 1, max = 1e7, unit = "count",

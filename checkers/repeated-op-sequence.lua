@@ -115,6 +115,19 @@ local function of_reads(p, cfg)
   }
 end
 
+-- Ledger: a whole network is called again and again; its ops are no short sequence.
+local function of_calls(p, cfg)
+  return p:in_excess {
+    flaw = "called-again", min_share = cfg.min_share,
+    title = "The same network is called again and again: %s of each step",
+    time = "what one call for all would not take",
+    remedy = { text = "Where no call takes the result of the one before it, put what they are for into one batch; "
+                 .. "where what they take is the same, call once and keep the result.",
+               code = "y = model(torch.stack(inputs))   # instead of [model(x[None]) for x in inputs]" },
+    confidence = "low",
+  }
+end
+
 return rule {
   id = "repeated-op-sequence", api = 1, version = "1.0.0",
   title = "A short sequence of ops runs many times a step",
@@ -144,9 +157,11 @@ return rule {
   doc = [[
 Hundreds of small ops in a repeating pattern pay more for dispatch than for arithmetic, whatever loop makes them.
 Priced as a part of the time with low confidence. A sequence that ends in reading a value (`.item()`, `float()`) is a
-loop of the program over parameters, classes or boxes: priced as its pauses, and as its ops where these are small. In
-TensorFlow a Python loop over slices leaves its rounds in the graph, numbered: priced as the executor's time for them
-and half to nine tenths of their own. Silent where a rule knows the loop, for long ops and below min_share.]],
+loop of the program over parameters, classes or boxes: priced as its pauses, and as its ops where these are small. A
+network that is called again and again without gradients, where nothing shows that a call takes what the one before
+made, is priced as its small ops, and half of its large ones, of all calls but one. In TensorFlow a Python loop over
+slices leaves its rounds in the graph, numbered: priced as the executor's time for them and half to nine tenths of
+their own. Silent where a rule knows the loop, for long ops and below min_share.]],
 
   check = function(p, cfg)
     local step_ns = p.fact["step.ns"]
@@ -155,8 +170,8 @@ and half to nine tenths of their own. Silent where a rule knows the loop, for lo
       return skip { reason = "neither the ops of a graph nor those of eager PyTorch are recorded",
                     capture = "a host timeline" }
     end
-    local read = of_reads(p, cfg)
-    if read then return read end
+    local found = of_calls(p, cfg) or of_reads(p, cfg)
+    if found then return found end
     local worst
     for row in p:table("sequences"):each() do
       -- Layers of a network go backward one after the other: nodes are no loop of the program.
@@ -192,6 +207,11 @@ and half to nine tenths of their own. Silent where a rule knows the loop, for lo
     { name = "a loop that takes little", format = "xspace", framework = "tensorflow", finding = false,
       facts = { ["step.ns"] = 1e7, ["host.executor_ns"] = 4e5, ["ops.count_per_step"] = 100 },
       tables = { ops = example_rounds(40, 1e4) } },
+    { name = "a network once for each crop", framework = "pytorch", format = "kineto", finding = true,
+      severity = "info", replay = { 6e6 }, facts = { ["step.ns"] = 1e7, ["torch.forward_ns"] = 5e6 },
+      tables = { sequences = {},
+                 excess = { { cell = 1, flaw = "called-again", cause = "dispatch", ns = 6e6, share = 0.6, factor = 0.2,
+                              detail = "the same 61 ops, 12 of them products, 12 times in a row" } } } },
     { name = "small ops", framework = "pytorch", finding = true, impact_ns = 2.5e6,
       facts = { ["step.ns"] = 1e7, ["torch.forward_ns"] = 5e6 },
       tables = { sequences = { { ops = "aten::a > aten::b", repeats = 100, total_ns = 5e6, mean_op_ns = 3e3 } } } },

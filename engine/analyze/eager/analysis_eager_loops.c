@@ -47,7 +47,8 @@ static const struct column_spec columns[] = {
     [BODY] = { "body", UNIT_COUNT, "calls from one to the next" },
     [CALLS] = { "calls", UNIT_COUNT, "calls in the loop a step" },
     [NS] = { "ns", UNIT_NS, "time a step, backward nodes and pauses between calls included" },
-    [SPAN_NS] = { "span_ns", UNIT_NS, "of that, from the first to the last forward call" },
+    [SPAN_NS] = { "span_ns", UNIT_NS,
+                  "of that, from the first to the last forward call, less long pauses" },
     [BACKWARD_NS] = { "backward_ns", UNIT_NS, "of that, nodes of the backward pass" },
     [CALL_NS] = { "call_ns", UNIT_NS,
                   "typical forward call, conversions aside: each op at its median" },
@@ -346,6 +347,22 @@ static bool is_history(struct finder *finder, uint32_t first, uint32_t end)
     return false;
 }
 
+/* From the first to the last call, with the pauses that starting ops takes: what a round computes
+ * in Python between them is its own, and stays however the ops are called. */
+static double span_of(const struct eager_call *calls, uint32_t first, uint32_t end)
+{
+    static const int64_t longest_pause_ns = 300000;
+    int64_t              span_ns = calls[end - 1].end_ns - calls[first].start_ns;
+
+    for (uint32_t i = first + 1; i < end; i++) {
+        int64_t pause_ns = calls[i].start_ns - calls[i - 1].end_ns;
+
+        if (pause_ns > longest_pause_ns)
+            span_ns -= pause_ns - longest_pause_ns;
+    }
+    return (double)span_ns;
+}
+
 /* The body behind the last anchor belongs to the loop too. */
 static bool take(struct finder *finder, const struct cluster *cluster, uint32_t run_end)
 {
@@ -365,7 +382,7 @@ static bool take(struct finder *finder, const struct cluster *cluster, uint32_t 
     loop->count++;
     loop->is_history = loop->is_history || is_history(finder, cluster->first, end);
     loop->repeats += cluster->count;
-    loop->span_ns += (double)(calls[end - 1].end_ns - calls[cluster->first].start_ns);
+    loop->span_ns += span_of(calls, cluster->first, end);
     for (uint32_t i = cluster->first; i < end; i++) {
         finder->is_taken[i] = true;
         count_call(finder, loop, &calls[i]);

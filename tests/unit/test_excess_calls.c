@@ -1,0 +1,125 @@
+/* Networks that are called again and again, told by the names of ops. */
+#include "excess_program.h"
+
+/* Ops of 5 us start in that time; of one of 100 us the rest above six starts is work. */
+static void ops(struct program *program, const char *const *names)
+{
+    for (size_t i = 0; names[i]; i++)
+        run(program, names[i], "f32[8,8]",
+            strstr(names[i], "linear") || strstr(names[i], "attention") ? 100000 : 5000);
+}
+
+static void begin(struct program *program)
+{
+    start(program);
+    program->b.profile.has_shapes = false;
+}
+
+/* Five calls, four of which a batch would spare: of 4 small ops of 5 us four fifths, of 3 products
+ * of 100 us four fifths of (1 + 30 / 100) / 2. */
+static void a_network_for_each_item(void **state)
+{
+    static const char *const call[] = { "aten::linear", "aten::relu",
+                                        "aten::linear", "aten::relu",
+                                        "aten::linear", "aten::argmax",
+                                        "aten::item",   NULL };
+    struct program           program;
+
+    (void)state;
+    begin(&program);
+    for (int i = 0; i < 5; i++)
+        ops(&program, call);
+    run(&program, "aten::sum", NULL, 5000);
+    finish(&program);
+    assert_true(fabs(claimed(&program, "called-again") - 5 * 0.8 * (4 * 5000 + 3 * 100000 * 0.65)) <
+                1);
+    assert_sums(&program);
+    builder_free(&program.b);
+}
+
+/* What comes out is added to what the next call takes; or the rounds are the layers of a network;
+ * or they are all that a recording without steps holds. */
+static void calls_that_stay(void **state)
+{
+    static const char *const solver[] = {
+        "aten::lift_fresh", "aten::linear", "aten::tanh", "aten::linear",
+        "aten::mul",        "aten::add",    NULL
+    };
+    static const char *const layer[] = {
+        "aten::layer_norm", "aten::linear",  "aten::gelu", "aten::linear",
+        "aten::add",        "aten::dropout", NULL
+    };
+    static const char *const item[] = {
+        "aten::linear", "aten::relu", "aten::linear", "aten::relu", "aten::argmax",
+        "aten::item",   NULL
+    };
+    const char *const *const rounds[] = { solver, layer, item };
+
+    (void)state;
+    for (size_t kind = 0; kind < 3; kind++) {
+        struct program program;
+
+        begin(&program);
+        for (int i = 0; i < 8; i++)
+            ops(&program, rounds[kind]);
+        if (kind == 2)
+            program.b.study.steps.source = STEPS_WHOLE_TRACE;
+        finish(&program);
+        assert_true(claimed(&program, "called-again") == 0);
+        builder_free(&program.b);
+    }
+}
+
+/* Four rounds behind the first, each with 3 products and 2 attentions of 100 us, of which a start
+ * of 30 us stays. Where keys and values are joined to those before, nothing runs again. */
+static void words_without_a_cache(void **state)
+{
+    static const char *const word[] = { "aten::embedding",
+                                        "aten::linear",
+                                        "aten::scaled_dot_product_attention",
+                                        "aten::linear",
+                                        "aten::scaled_dot_product_attention",
+                                        "aten::linear",
+                                        "aten::argmax",
+                                        "aten::cat",
+                                        NULL };
+    static const char *const cached[] = { "aten::embedding",
+                                          "aten::linear",
+                                          "aten::cat",
+                                          "aten::cat",
+                                          "aten::scaled_dot_product_attention",
+                                          "aten::linear",
+                                          "aten::cat",
+                                          "aten::cat",
+                                          "aten::scaled_dot_product_attention",
+                                          "aten::linear",
+                                          "aten::argmax",
+                                          "aten::cat",
+                                          NULL };
+
+    (void)state;
+    for (int is_cached = 0; is_cached < 2; is_cached++) {
+        struct program program;
+
+        begin(&program);
+        for (int i = 0; i < 5; i++)
+            ops(&program, is_cached ? cached : word);
+        finish(&program);
+        assert_true(fabs(claimed(&program, "growing-prefix") -
+                         (is_cached ? 0 : 4 * 5 * (100000 - 30000))) < 1);
+        assert_true(claimed(&program, "called-again") == 0);
+        assert_sums(&program);
+        builder_free(&program.b);
+    }
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_network_for_each_item),
+        cmocka_unit_test(calls_that_stay),
+        cmocka_unit_test(words_without_a_cache),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
