@@ -331,6 +331,22 @@ def first_use():
         expect(launches == 100 or not any(f["impact"].get("mid_ms", 0) > 150 for f in report["findings"]), f"loading is not priced: {priced(report)}")
 
 
+def kernels_loaded():
+    """Twelve kernels, each launched twice; 5 us a launch, but 3 ms for the first of each kernel, which then takes 100 us: 36 of 40 ms are start-up.
+    Where the second of each takes 3 ms as well, that is what launches cost."""
+    for second in (5, 3000):
+        trace, at = Trace(), 1000
+        for i in range(24):
+            launch = second if i >= 12 else 3000
+            trace.op("aten::mul", at, launch + 10)
+            trace.kernel(f"void at::native::kernel_{i % 12}<4, f>(int)", at + 2, at + launch + 5, 100, launch)
+            at += launch + 110
+        report = trace.advice(f"kernels-loaded-{second}")
+        told = "start-up" in json.dumps([report["verdict"], report["findings"]])
+        expect(told == (second == 5), f"second launches of {second} us: {report['verdict']} {rules(report)}")
+        expect((priced(report) == []) == (second == 5), f"second launches of {second} us: {priced(report)}")
+
+
 def first_use_in_a_step():
     """One marked step of 9 ms, 6 of them in one launch: that is loading, and no price holds it. In launches of 60 us each it is the program's."""
     for launches in (1, 100):
@@ -609,6 +625,7 @@ def main():
     other_accelerators()
     scarce()
     first_use()
+    kernels_loaded()
     first_use_in_a_step()
     earlier_work()
     lost_kernels()

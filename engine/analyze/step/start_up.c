@@ -10,8 +10,14 @@ enum {
     FEW_CALLS = 2,     /* of which none is usual */
     MOST_LONG = 8,     /* more long ones of a name come again and again */
     MOST_CALLS = 200,  /* more of all names are no start-up */
+    LOAD_NS = 1000000, /* the first launch of a kernel that takes as long loads it */
 };
 static const double IDLE_SHARE = 0.95;
+
+struct first_launches {
+    bool *is_first; /* by event */
+    VEC(uint32_t) by_kernel;
+};
 
 static bool is_blocking(const struct activity *activity)
 {
@@ -31,12 +37,46 @@ static bool is_call(const struct profile *profile, const struct activity *activi
             profile_stat(profile, STAT_CORRELATION, event, &correlation));
 }
 
+/* Earliest launch by kernel. false: scratch is exhausted. */
+static bool find_first_launches(const struct profile *profile, struct arena *scratch,
+                                struct first_launches *first)
+{
+    struct id_map row_of = { .arena = scratch };
+
+    first->is_first = arena_new_array(scratch, bool, (size_t)profile->event_count + 1);
+    if (!first->is_first)
+        return false;
+    for (size_t i = 0; i < profile->flows.count; i++) {
+        const struct flow *flow = &profile->flows.items[i];
+        uint32_t           kernel, row;
+
+        if (flow->kind != FLOW_LAUNCH || flow->to >= profile->event_count ||
+            flow->from >= profile->event_count)
+            continue;
+        kernel = event_activity_id(profile, flow->to);
+        row = id_map_get(&row_of, kernel);
+        if (row == NO_ID) {
+            row = (uint32_t)first->by_kernel.count;
+            if (!id_map_put(&row_of, kernel, row) ||
+                !vec_push(&first->by_kernel, scratch, flow->from))
+                return false;
+        } else if (event_start_ns(profile, flow->from) <
+                   event_start_ns(profile, first->by_kernel.items[row])) {
+            first->by_kernel.items[row] = flow->from;
+        }
+    }
+    for (size_t i = 0; i < first->by_kernel.count; i++)
+        first->is_first[first->by_kernel.items[i]] = true;
+    return true;
+}
+
 /* Whether calls of an activity usually take far less; `lengths` holds as many as there are events.
- */
+ * A kernel's first launch is held against those that are none. */
 static bool is_unusual(const struct profile *profile, const struct start_up_call *call,
-                       int64_t long_ns, double *lengths)
+                       const struct first_launches *first, int64_t long_ns, double *lengths)
 {
     size_t count = 0, long_count = 0;
+    bool   is_first = first->is_first[call->event];
 
     for (size_t t = 0; t < profile->timelines.count; t++) {
         const struct timeline *line = &profile->timelines.items[t];
@@ -44,18 +84,20 @@ static bool is_unusual(const struct profile *profile, const struct start_up_call
         for (uint32_t event = line->first_event; event < line->first_event + line->event_count;
              event++)
             if (line->kind == TIMELINE_THREAD &&
-                event_activity_id(profile, event) == call->activity)
+                event_activity_id(profile, event) == call->activity &&
+                !(is_first && first->is_first[event]))
                 lengths[count++] = (double)event_duration_ns(profile, event);
     }
     for (size_t i = 0; i < count; i++)
         long_count += lengths[i] >= (double)long_ns;
-    return long_count <= MOST_LONG &&
-           (count <= FEW_CALLS || (double)(call->end_ns - call->start_ns) >=
-                                      USUAL_FACTOR * sample_middle(lengths, count));
+    return long_count <= MOST_LONG && (count <= (is_first ? 0 : FEW_CALLS) ||
+                                       (double)(call->end_ns - call->start_ns) >=
+                                           USUAL_FACTOR * sample_middle(lengths, count));
 }
 
 static bool find_long(const struct profile *profile, uint32_t host, const struct intervals *busy,
-                      struct arena *arena, struct start_up *start_up)
+                      const struct first_launches *first, struct arena *arena,
+                      struct start_up *start_up)
 {
     for (size_t t = 0; t < profile->timelines.count; t++) {
         const struct timeline *line = &profile->timelines.items[t];
@@ -71,7 +113,8 @@ static bool find_long(const struct profile *profile, uint32_t host, const struct
                                           .timeline = (uint32_t)t,
                                           .activity = event_activity_id(profile, event) };
 
-            if (ns < start_up->long_ns ||
+            if (ns < (first->is_first[event] && start_up->long_ns > LOAD_NS ? LOAD_NS
+                                                                            : start_up->long_ns) ||
                 !is_call(profile, event_activity(profile, event), event) ||
                 (double)intervals_overlap_ns(busy, call.start_ns, call.end_ns) >
                     (1 - IDLE_SHARE) * (double)ns)
@@ -89,18 +132,21 @@ bool start_up_find(const struct profile *profile, uint32_t host, const struct in
 {
     struct arena scratch = { .budget_bytes = arena->budget_bytes };
     double      *lengths = arena_new_array(&scratch, double, (size_t)profile->event_count + 1);
-    bool         ok;
     size_t       kept = 0;
+    bool         ok;
+
+    struct first_launches first = { 0 };
 
     if (start_up->long_ns == 0)
         start_up->long_ns = LONG_NS;
-    ok = lengths && find_long(profile, host, busy, arena, start_up);
+    ok = lengths && find_first_launches(profile, &scratch, &first) &&
+         find_long(profile, host, busy, &first, arena, start_up);
     if (ok && start_up->calls.count > MOST_CALLS)
         start_up->calls.count = 0;
     for (size_t i = 0; ok && i < start_up->calls.count; i++) {
         struct start_up_call call = start_up->calls.items[i];
 
-        if (call.is_blocking || is_unusual(profile, &call, start_up->long_ns, lengths))
+        if (call.is_blocking || is_unusual(profile, &call, &first, start_up->long_ns, lengths))
             start_up->calls.items[kept++] = call;
     }
     start_up->calls.count = kept;
