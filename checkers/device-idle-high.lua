@@ -14,11 +14,15 @@ return rule {
   doc = [[
 Tells what the idle time of the busiest accelerator is down to. It has no price of its own: the rules
 about input, the host, launches, syncs and communication price their part of it. Idle means that no
-stream had a kernel, a copy or a set. Silent below min_share and where the timeline is missing.]],
+stream had a kernel, a copy or a set. Start-up in a recording that stands for a step is left out of both.
+Silent below min_share and where the timeline is missing.]],
 
   check = function(p, cfg)
     local device = p:table("devices"):top("busy_ns", 1):rows()[1]
-    local share = device and device.idle_share or 0
+    if not device or device.idle_share < cfg.min_share then return nil end
+    local startup_ns = math.min(p:has("startup.ns") and p.fact["startup.ns"] or 0, device.idle_compile_ns or 0)
+    local idle_ns, step_ns = device.idle_ns - startup_ns, device.busy_ns + device.idle_ns - startup_ns
+    local share = startup_ns > 0 and (step_ns > 0 and idle_ns / step_ns or 0) or device.idle_share
     if share < cfg.min_share then return nil end
 
     local causes = {
@@ -35,11 +39,15 @@ stream had a kernel, a copy or a set. Silent below min_share and where the timel
         "Kernels whose launch was recorded stood in the queue meanwhile: the device, or a wait that was not recorded, "
         .. "held them up. Where launches are missing, record them." },
     }
-    local evidence, most = { { "idle a step", device.idle_ns, "ns", share = share } }, nil
+    local evidence, most = { { "idle a step", idle_ns, "ns", share = share } }, nil
+    if startup_ns > 0 then
+      evidence[#evidence + 1] = { "start-up, which is left out", startup_ns, "ns" }
+      device.idle_compile_ns = device.idle_compile_ns - startup_ns
+    end
     table.sort(causes, function(a, b) return (device[a[1]] or 0) > (device[b[1]] or 0) end)
     for _, cause in ipairs(causes) do
       local ns = device[cause[1]] or 0
-      if ns > 0.01 * device.idle_ns then evidence[#evidence + 1] = { cause[2], ns, "ns" } end
+      if ns > 0.01 * idle_ns then evidence[#evidence + 1] = { cause[2], ns, "ns" } end
       if not most or ns > most.ns then most = { ns = ns, cause = cause } end
     end
     return finding {
@@ -61,6 +69,14 @@ stream had a kernel, a copy or a set. Silent below min_share and where the timel
     { name = "one of two is busy", finding = false, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.5 },
       tables = { devices = { { device = "GPU 0", busy_ns = 9.5e6, idle_ns = 5e5, idle_share = 0.05 },
                              { device = "GPU 1", busy_ns = 5e5, idle_ns = 9.5e6, idle_share = 0.95 } } } },
+    { name = "start-up, and little beside it", finding = false,
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.6, ["startup.ns"] = 5.5e6 },
+      tables = { devices = { { device = "GPU 0", busy_ns = 4e6, idle_ns = 6e6, idle_share = 0.6,
+                               idle_compile_ns = 5.6e6, idle_host_late_ns = 4e5 } } } },
+    { name = "start-up, and much beside it", finding = true,
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.8, ["startup.ns"] = 4e6 },
+      tables = { devices = { { device = "GPU 0", busy_ns = 2e6, idle_ns = 8e6, idle_share = 0.8,
+                               idle_compile_ns = 4e6, idle_host_late_ns = 4e6 } } } },
     { name = "a CPU program", skipped = true, facts = { ["step.ns"] = 1e7 } },
   },
 }

@@ -143,6 +143,11 @@ computation.]],
     if p:has("eager.ops") and p.fact["eager.ops"] > 20 then return nil end
     if p:has("runs.count") and p.fact["runs.count"] > 8 then return nil end
     if p.fact["part.compute_ns"] == 0 then return nil end
+    -- Calls of the runtime alone do not tell what the host does between them.
+    if p.format == "kineto" and p:has("coverage.ops") and p.fact["coverage.ops"] == 0
+        and (p.fact["coverage.python_events"] or 0) == 0 then
+      return nil
+    end
     local before = p.fact["host.python_before_ns"]
     -- What prepares a batch inside of the step, the accelerator waits for as for any other Python.
     local prepares = p.framework == "pytorch" and p:has("device.idle_share") and before >= cfg.min_share * step_ns
@@ -194,6 +199,12 @@ computation.]],
       facts = { ["step.ns"] = 1e7, ["python.path_ns"] = 0, ["host.python_before_ns"] = 0, ["part.compute_ns"] = 5e6 },
       tables = { excess = { { cell = 1, flaw = "read-back", cause = "rare", ns = 4e6, share = 0.4, factor = 0.02,
                               detail = "looking: 8 variables are read one by one, 0 written" } } } },
+    { name = "calls of the runtime alone", framework = "pytorch", format = "kineto", finding = false,
+      facts = { ["step.ns"] = 1e7, ["python.path_ns"] = 4e6, ["host.python_before_ns"] = 0,
+                ["part.compute_ns"] = 5e6, ["coverage.ops"] = 0, ["coverage.python_events"] = 0 } },
+    { name = "the same between ops", framework = "pytorch", format = "kineto", finding = true, severity = "info",
+      facts = { ["step.ns"] = 1e7, ["python.path_ns"] = 4e6, ["host.python_before_ns"] = 0,
+                ["part.compute_ns"] = 5e6, ["coverage.ops"] = 12, ["coverage.python_events"] = 0 } },
     { name = "a loader's Python in its own thread", framework = "jax", finding = false,
       facts = { ["step.ns"] = 1e7, ["python.path_ns"] = 4e6,
                 ["host.python_before_ns"] = 2e5, ["part.compute_ns"] = 5e6 },

@@ -16,9 +16,11 @@ local function evidence_of(slow, efficiency, step_ns)
   local first = slow.first
   local evidence = { { "its time a step", slow.ns, "ns", share = math.min(1, slow.ns / step_ns) },
                      { "share of its limit", efficiency, "share" },
-                     { "rate", first.flops_per_s or 0, "flops_per_s" },
                      { "traffic", first.bytes_per_s or 0, "bytes_per_s" },
                      { "operands and result", first.shapes or "" } }
+  if (first.flops_per_s or 0) > 0 then
+    table.insert(evidence, 3, { "rate", first.flops_per_s, "flops_per_s" })
+  end
   for i = 2, math.min(4, #slow.rows) do
     local row = slow.rows[i]
     evidence[#evidence + 1] = { ("%s %s, %s of its limit"):format(row.type or row.op, row.shapes or "",
@@ -34,7 +36,12 @@ local function told(slow, step_ns, cfg)
   local gap_ns, best_ns = slow.ns * (1 - efficiency / kind.floor), slow.ns * (1 - efficiency / kind.best)
   local is_many = #slow.rows > 1 and kind.name ~= "Attention"
   local remedies = { compute = "Other sizes, types or library: larger batches, 16 bits, multiples of 64.",
-                     memory = "Move less: fuse it with its neighbours, 16 bit activations, a layout the kernel likes." }
+                     memory = "Move less: fuse it with its neighbours, 16 bit activations, a layout the kernel "
+                       .. "likes." }
+  -- Passes over memory of whole tensors hardly get so slow by how they are written.
+  local is_far = kind.name == "Passes over memory" and #slow.rows > 2 and efficiency < cfg.far
+  local far = "Look first where these tensors are: in the host's memory, as where the device's is full or managed, "
+    .. "they come through the bus; and at the device's clock. Then move less: fuse neighbours, 16 bit activations."
   return finding {
     title = (is_many and "%s reach %s of their %s limit and take %s a step" or
              "%s reaches %s of its %s limit and takes %s a step"):format(
@@ -45,7 +52,7 @@ local function told(slow, step_ns, cfg)
       and { { file = first.source_file, line = first.source_line } } or {},
     evidence = evidence_of(slow, efficiency, step_ns),
     condition = ("%s of the limit, %s wanted"):format(fmt.pct(efficiency), fmt.pct(kind.floor)),
-    remedy = { text = remedies[first.bound] or remedies.memory },
+    remedy = { text = is_far and far or remedies[first.bound] or remedies.memory },
     impact = impact.roofline { ns = slow.ns, floor_ns = slow.ns * efficiency / kind.floor, low = cfg.low * gap_ns,
                                high = best_ns },
     claims = { { parts = { "compute" } } },
@@ -73,6 +80,8 @@ return rule {
     best_other = { default = 0.9, min = 0, max = 1, unit = "share", doc = "… what memory holds" },
     low = { default = 0.3, min = 0, max = 1, unit = "share",
             doc = "of the way to what is wanted: the least that is expected" },
+    far = { default = 0.08, min = 0, max = 1, unit = "share",
+            doc = "efficiency of passes over memory below which their tensors may be elsewhere" },
   },
   doc = [[
 Compares the rate of ops of known cost with what the device can do at their intensity: its peak, or its

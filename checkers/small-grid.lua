@@ -21,11 +21,14 @@ collectives, which use few on purpose, and for libraries' products, which size t
       looked_at = 20, most = 3,
       find = function(row)
         local use = row.grid_blocks / row.sm_count
-        local ns = row.total_ns * (1 - use)
-        if use >= cfg.max_use or row.category == "collective" then return nil end
+        local time_ns = (row.grid_share or 1) * row.total_ns -- in launches of this grid
+        local ns = time_ns * (1 - use)
+        if use >= cfg.max_use or time_ns < cfg.min_share * p.fact["step.ns"] or row.category == "collective" then
+          return nil
+        end
         return {
           title = ("%s runs %d blocks on %d multiprocessors, %s a step"):format(
-            row.family or row.name, row.grid_blocks, row.sm_count, fmt.ms(row.total_ns)),
+            row.family or row.name, row.grid_blocks, row.sm_count, fmt.ms(time_ns)),
           locations = row.source_file and row.source_file ~= ""
             and { { file = row.source_file, line = row.source_line } } or {},
           evidence = { { "blocks", row.grid_blocks, "count" },

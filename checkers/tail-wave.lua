@@ -22,6 +22,7 @@ kernels of many waves, and for full last ones.]],
       find = function(row)
         local full = math.floor(row.waves)
         local fill, waste = row.waves - full, 1 / (full + 1)
+        local ns = waste * (row.grid_share or 1) * row.total_ns
         if fill <= 0.001 or fill >= cfg.max_fill or waste < cfg.min_waste or row.category == "collective" then
           return nil
         end
@@ -33,7 +34,7 @@ kernels of many waves, and for full last ones.]],
           condition = ("the last wave takes %s of the kernel, %s accepted"):format(
             fmt.pct(waste), fmt.pct(cfg.min_waste)),
           remedy = { text = "Choose a batch that fills whole waves, or another tile." },
-          impact = impact.exposed { ns = waste * row.total_ns, low = 0, high = waste * row.total_ns },
+          impact = impact.exposed { ns = ns, low = 0, high = ns },
         }
       end,
     }

@@ -291,6 +291,36 @@ static void a_kernel_is_one_by_its_name(void **state)
     builder_free(&b);
 }
 
+/* One kernel, 30 us with a block and 90 us with twelve: 90 of 120 us are those of twelve. */
+static void the_grid_that_takes_most(void **state)
+{
+    struct profile_builder b;
+    struct err             err = { 0 };
+    uint32_t               stream;
+
+    (void)state;
+    builder_start(&b, FORMAT_XSPACE);
+    stream = builder_timeline(
+        &b, 0, builder_device(&b, builder_host(&b, "h"), "/device:GPU:0", "", DEVICE_GPU),
+        "Stream #1");
+    builder_step(&b, 0, 0, 1000000);
+    for (int i = 0; i < 3; i++)
+        builder_stat(
+            &b, builder_slice(&b, stream, "copy", ACTIVITY_KERNEL, i * 100000, i ? 45000 : 30000),
+            STAT_KERNEL_CONFIG, i > 0);
+    for (uint32_t i = 0; i < 2; i++)
+        assert_true(vec_push(&b.profile.kernel_configs, b.profile.arena,
+                             (struct kernel_config) { .grid = { i ? 12 : 1, 1, 1 },
+                                                      .block = { 128, 1, 1 },
+                                                      .occupancy_pct = -1 }));
+    builder_finish(&b);
+    assert_true(analysis_devices.run(&b.study, &err));
+    assert_true(analysis_kernels.run(&b.study, &err));
+    assert_true(builder_cell(&b, "kernels", "name", "copy", "grid_blocks") == 12);
+    assert_true(builder_cell(&b, "kernels", "name", "copy", "grid_share") == 0.75);
+    builder_free(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -299,6 +329,7 @@ int main(void)
         cmocka_unit_test(kernels_take_types_from_their_ops),
         cmocka_unit_test(ops_stand_in_without_kernels),
         cmocka_unit_test(a_kernel_is_one_by_its_name),
+        cmocka_unit_test(the_grid_that_takes_most),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

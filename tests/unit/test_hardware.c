@@ -46,6 +46,18 @@ static void names_find_the_right_row(void **state)
         { "NVIDIA L40S", 362, 864 },
         { "NVIDIA GeForce RTX 2080 Ti", 53.8, 616 },
         { "NVIDIA GeForce RTX 3090", 71, 936 },
+        { "NVIDIA GeForce RTX 2080", 40.3, 448 },
+        { "Quadro RTX 6000", 130.5, 672 },
+        { "NVIDIA GeForce RTX 3060 Ti", 32.4, 448 },
+        { "NVIDIA GeForce RTX 4060", 30.2, 272 },
+        { "NVIDIA GeForce RTX 4060 Laptop GPU", 29.1, 256 },
+        { "NVIDIA GeForce RTX 4070 Ti SUPER", 88.2, 672 },
+        { "NVIDIA GeForce RTX 5080", 112.6, 960 },
+        { "NVIDIA RTX 500 Ada Generation Laptop GPU", 38.5, 128 },
+        { "NVIDIA RTX 5000 Ada Generation", 261.1, 576 },
+        { "NVIDIA RTX PRO 6000 Blackwell Workstation Edition", 503.8, 1792 },
+        { "NVIDIA RTX A4500", 94.6, 640 },
+        { "NVIDIA A2", 18, 200 },
         { "NVIDIA GeForce RTX 4080 Laptop GPU", 67.7, 432 },
         { "NVIDIA GeForce RTX 4090", 165, 1008 },
         { "NVIDIA GeForce RTX 5090", 209.5, 1792 },
@@ -81,7 +93,7 @@ static void names_find_the_right_row(void **state)
         assert_true(found->source && found->source[0]);
     }
     assert_null(hardware_find(STR("NVIDIA GeForce RTX 3090 Laptop GPU")));
-    assert_null(hardware_find(STR("Quadro RTX 6000")));
+    assert_null(hardware_find(STR("Quadro RTX 7000")));
     assert_null(hardware_find(STR("NVIDIA GeForce RTX 3080 Laptop GPU")));
     assert_null(hardware_find(STR("NVIDIA GeForce RTX 4090 D")));
     assert_null(hardware_find(STR("NVIDIA A100-SXM4-40GB MIG 1g.5gb")));

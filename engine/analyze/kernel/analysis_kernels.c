@@ -64,6 +64,7 @@ enum kernel_column {
     BLOCK_THREADS,
     GRID,
     BLOCK,
+    GRID_SHARE,
     REGISTERS,
     STATIC_SHARED,
     DYNAMIC_SHARED,
@@ -90,10 +91,12 @@ static const struct column_spec columns[] = {
     [MIN_NS] = { "min_ns", UNIT_NS, "shortest call" },
     [MAX_NS] = { "max_ns", UNIT_NS, "longest call" },
     [SHARE] = { "share", UNIT_SHARE, "share of kernel time" },
-    [GRID_BLOCKS] = { "grid_blocks", UNIT_COUNT, "blocks launched" },
+    [GRID_BLOCKS] = { "grid_blocks", UNIT_COUNT, "blocks launched, where most time goes" },
     [BLOCK_THREADS] = { "block_threads", UNIT_COUNT, "threads a block" },
     [GRID] = { "grid", UNIT_NAME, "the same along x,y,z" },
     [BLOCK] = { "block", UNIT_NAME, "threads a block along x,y,z" },
+    [GRID_SHARE] = { "grid_share", UNIT_SHARE,
+                     "share of its time in launches of that grid and block" },
     [REGISTERS] = { "registers", UNIT_COUNT, "registers a thread" },
     [STATIC_SHARED] = { "static_shared_bytes", UNIT_BYTES,
                         "shared memory a block; Kineto: dynamic shared memory too" },
@@ -143,6 +146,7 @@ static void fill_config(struct study *study, struct table *table, size_t row,
     emit_number(table, BLOCK_THREADS, row, block);
     emit_extent(facts, table, GRID, row, config->grid);
     emit_extent(facts, table, BLOCK, row, config->block);
+    emit_number(table, GRID_SHARE, row, time->config_share);
     if (config->registers > 0)
         emit_number(table, REGISTERS, row, config->registers);
     emit_number(table, STATIC_SHARED, row, config->static_shared_bytes);

@@ -10,13 +10,19 @@
 
 enum { TINY_NS = 10000 };
 
+/* Launches of one row that are configured alike. */
+struct alike {
+    uint32_t row, config;
+    double   ns;
+};
 struct counter {
     const struct study   *study;
     const struct windows *windows;
     struct arena         *scratch;
     uint32_t             *launcher; /* by launch event: activity of the op around it, or NO_ID */
-    struct id_map         rows_by_key;
+    struct id_map         rows_by_key, alike_by_key;
     VEC(struct kernel_time) rows;
+    VEC(struct alike) alike;
     VEC(double) durations;
 };
 
@@ -29,6 +35,44 @@ static bool is_op(const struct profile *profile, const struct activity *activity
 uint32_t *kernel_launchers(const struct study *study, struct arena *scratch)
 {
     return nesting_innermost(study->profile, study->around, is_op, scratch);
+}
+
+static bool count_config(struct counter *counter, uint32_t row, uint32_t event, double ns)
+{
+    const struct profile *profile = counter->study->profile;
+    int64_t               config;
+    uint64_t              key;
+    uint32_t              found;
+
+    if (!profile_stat(profile, STAT_KERNEL_CONFIG, event, &config) || config < 0 ||
+        (uint64_t)config >= profile->kernel_configs.count)
+        return true;
+    key = (uint64_t)row << 32 | (uint32_t)config;
+    found = id_map_get(&counter->alike_by_key, key);
+    if (found == NO_ID) {
+        found = (uint32_t)counter->alike.count;
+        if (!vec_push(&counter->alike, counter->scratch,
+                      (struct alike) { .row = row, .config = (uint32_t)config }) ||
+            !id_map_put(&counter->alike_by_key, key, found))
+            return false;
+    }
+    counter->alike.items[found].ns += ns;
+    return true;
+}
+
+/* What most of a row's time was launched with stands for it. */
+static void choose_configs(struct counter *counter)
+{
+    for (size_t i = 0; i < counter->alike.count; i++) {
+        const struct alike *alike = &counter->alike.items[i];
+        struct kernel_time *row = &counter->rows.items[alike->row];
+        double              share = row->total_ns > 0 ? alike->ns / row->total_ns : 1;
+
+        if (row->config != NO_ID && share <= row->config_share)
+            continue;
+        row->config = alike->config;
+        row->config_share = share;
+    }
 }
 
 static bool count_event(struct counter *counter, uint32_t event, uint32_t device)
@@ -49,13 +93,9 @@ static bool count_event(struct counter *counter, uint32_t event, uint32_t device
                                      .device = device,
                                      .config = NO_ID,
                                      .min_ns = duration_ns };
-        int64_t            config;
 
         if (fresh.op == NO_ID && op_activity != NO_ID)
             fresh.op = profile->activities.items[op_activity].op;
-        if (profile_stat(profile, STAT_KERNEL_CONFIG, event, &config) && config >= 0 &&
-            (uint64_t)config < profile->kernel_configs.count)
-            fresh.config = (uint32_t)config;
         found = (uint32_t)counter->rows.count;
         if (!vec_push(&counter->rows, counter->scratch, fresh) ||
             !id_map_put(&counter->rows_by_key, key, found))
@@ -66,7 +106,8 @@ static bool count_event(struct counter *counter, uint32_t event, uint32_t device
     row->total_ns += duration_ns;
     row->min_ns = duration_ns < row->min_ns ? duration_ns : row->min_ns;
     row->max_ns = duration_ns > row->max_ns ? duration_ns : row->max_ns;
-    return vec_push(&counter->durations, counter->scratch, duration_ns);
+    return count_config(counter, found, event, duration_ns) &&
+           vec_push(&counter->durations, counter->scratch, duration_ns);
 }
 
 static bool count_all(struct counter *counter)
@@ -122,7 +163,7 @@ bool kernel_times_make(const struct study *study, const struct windows *windows,
     struct counter counter = { .study = study, .windows = windows, .scratch = scratch };
 
     *times = (struct kernel_times) { 0 };
-    counter.rows_by_key.arena = scratch;
+    counter.rows_by_key.arena = counter.alike_by_key.arena = scratch;
     if (!study->devices || !study->devices->launch_of)
         return true;
     counter.launcher = kernel_launchers(study, scratch);
@@ -139,6 +180,7 @@ bool kernel_times_make(const struct study *study, const struct windows *windows,
     }
     times->call_count = (double)counter.durations.count;
     times->median_ns = sample_middle(counter.durations.items, counter.durations.count);
+    choose_configs(&counter);
     times->rows = counter.rows.items;
     times->count = counter.rows.count;
     take_means(times, device_activity_count(study, windows));

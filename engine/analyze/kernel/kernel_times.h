@@ -10,7 +10,8 @@ struct kernel_time {
     uint32_t op;          /* row of profile->ops: its own, or of the op that launched it; NO_ID */
     uint32_t op_activity; /* the launching op's activity, or NO_ID */
     uint32_t device;
-    uint32_t config; /* of the first call: row of profile->kernel_configs, or NO_ID */
+    uint32_t config; /* of the launches that took most: row of profile->kernel_configs, or NO_ID */
+    double   config_share;    /* of the time, launches of that config */
     double   calls, total_ns; /* over all used steps; where several devices work, their mean */
     double   min_ns, max_ns;
 };
