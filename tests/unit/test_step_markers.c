@@ -208,6 +208,43 @@ static void runs_of_the_main_program(void **state)
     release(&f);
 }
 
+/* Rows of programs 1 1 1 2 3 that take 10 ns each, of 20: from behind the 3 on, four of them, the
+ * first one whole and what is behind the last one left out. Not where the second program comes now
+ * and then, nor where the first one comes once a row, nor of runs that a device counts. */
+static void rows_of_programs(void **state)
+{
+    enum { IN_ROWS, NOW_AND_THEN, ONCE, OF_DEVICE, CASES };
+
+    (void)state;
+    for (int way = IN_ROWS; way < CASES; way++) {
+        struct fixture f;
+        struct runs    runs = { 0 };
+        int64_t        now = 0;
+
+        start(&f);
+        builder_finish(&f.b);
+        for (int row = 0; row < 5; row++)
+            for (int i = way == ONCE ? 2 : 0; i < (row == 4 ? 3 : 5); i++, now += 20) {
+                struct run run = { .start_ns = now,
+                                   .end_ns = now + 10,
+                                   .program = i < 3 ? 1 : i - 1,
+                                   .host = f.host,
+                                   .device = way == OF_DEVICE ? 0 : NO_ID };
+
+                if (way == NOW_AND_THEN && i >= 3)
+                    run.program = row == 1 && i == 3 ? 2 : 1;
+                assert_true(vec_push(&runs.list, &f.scratch, run));
+            }
+        assert_true(markers_rows(&f.b.profile, &runs, &f.scratch, &f.markers));
+        assert_int_equal(f.markers.list.count, way == IN_ROWS ? 4 : 0);
+        for (size_t i = 0; i < f.markers.list.count; i++) {
+            assert_int_equal(f.markers.list.items[i].start_ns, i * 100);
+            assert_int_equal(f.markers.list.items[i].end_ns, i * 100 + 90);
+        }
+        release(&f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -218,6 +255,7 @@ int main(void)
         cmocka_unit_test(updates_end_steps),
         cmocka_unit_test(runs_of_the_main_program),
         cmocka_unit_test(steps_named_by_number),
+        cmocka_unit_test(rows_of_programs),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

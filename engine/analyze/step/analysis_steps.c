@@ -269,6 +269,11 @@ static bool find_steps(struct study *study, struct arena *scratch)
         study->steps.meaning = STR("from one batch or update to the next");
     }
     if (!markers.list.count) {
+        if (!markers_rows(profile, &runs, scratch, &markers))
+            return false;
+        study->steps.meaning = STR("a row of programs that comes again");
+    }
+    if (!markers.list.count) {
         markers = program;
         study->steps.meaning = step_is_run(study, &program);
     }

@@ -49,6 +49,11 @@ bool markers_repeats(struct profile const *profile, struct arena *arena, struct 
  * ends is not known. */
 bool markers_engine(struct profile const *profile, struct intern *names, struct arena *arena,
                     struct markers *markers);
+/* Rows of programs that come again three times and more, in which the one that takes most time runs
+ * more than once. None where programs do not take turns in the same way. false: out of memory.
+ * O(runs · programs). */
+bool markers_rows(const struct profile *profile, const struct runs *runs, struct arena *arena,
+                  struct markers *markers);
 /* Runs of the program that takes most time, on each host. Runs that overlap count from completion
  * to completion. */
 bool markers_runs(const struct runs *runs, struct arena *arena, struct markers *markers);
