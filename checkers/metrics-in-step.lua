@@ -1,11 +1,24 @@
 -- Metrics that count predictions are updated in each training step.
+-- Ledger: ops over all that was gathered so far, longer in each step.
+local function over_history(p, cfg)
+  return p:in_excess {
+    flaw = "whole-history", min_share = cfg.min_share, time = "going over all of it",
+    title = "All that was gathered since the run began is gone over again in each step: %s",
+    remedy = { text = "Add up sums and counts as batches come, and compute what needs all of them where it is read: at "
+                 .. "the end of an epoch, or every few hundred steps.",
+               code = "metric.update(scores, y)                       # in each step\n"
+                 .. "if step % 500 == 0: log(metric.compute())      # not in each" },
+    confidence = "high",
+  }
+end
+
 return rule {
   id = "metrics-in-step", api = 1, version = "1.0.0",
   title = "Metrics that count predictions are updated in each training step",
   category = "host", severity = "warn",
-  formats = { "xspace" },
+  formats = { "xspace", "kineto" },
   needs = { "step.ns", "excess" },
-  cause = "forward.metrics", tags = { "ops", "keras", "tensorflow" },
+  cause = "forward.metrics", tags = { "ops", "keras", "tensorflow", "pytorch" },
   more_specific_than = { "hot-op", "host-bound", "elementwise-chain", "tiny-ops", "gather-scatter-bound" },
   params = {
     min_share = { default = 0.05, min = 0, max = 1, unit = "share", doc = "share of the step from which this is said" },
@@ -14,10 +27,11 @@ return rule {
 Curves, precision at a recall and tables of confusion count the predictions of each batch against many thresholds,
 or in bins. In the function that trains that is done for each batch, for a number that nobody reads before the epoch's
 end. Seen by ops right below that function, outside of layers, losses and gradients, that compare, tile, join and sum.
-Priced as their time but one step in fifty. Silent where a function computes no gradients.]],
+Priced as their time but one step in fifty. In PyTorch: what is computed without gradients from all that was gathered so
+far, which is longer by the same in each step. Silent where a function computes no gradients.]],
 
   check = function(p, cfg)
-    return p:in_excess {
+    return over_history(p, cfg) or p:in_excess {
       flaw = "metrics", min_share = cfg.min_share, time = "counting predictions for metrics",
       title = "Updating metrics takes %s of each training step",
       remedy = { text = "Evaluate such metrics on held-out data once an epoch; train with the loss alone.",
@@ -31,6 +45,10 @@ Priced as their time but one step in fifty. Silent where a function computes no 
       facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "metrics", ns = 5e6, share = 0.5, factor = 0.02, op = "Tile",
                               detail = "predictions are counted against thresholds" } } } },
+    { name = "a curve over all predictions so far", framework = "pytorch", format = "kineto", finding = true,
+      replay = { 5e6 }, facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "whole-history", ns = 5e6, share = 0.5, factor = 0, op = "aten::argsort",
+                              detail = "ops go over 31232 rows" } } } },
     { name = "too little", framework = "tensorflow", format = "xspace", finding = false,
       facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "metrics", ns = 2e5, share = 0.02, factor = 0.02 } } } },
