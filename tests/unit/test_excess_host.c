@@ -1,7 +1,8 @@
 /* What the host does instead of ops, or op by op: pauses, items of lists, copies and files. */
 #include "excess_program.h"
 
-/* A pause of 2 ms between ops, and short ones that belong to starting them. */
+/* A pause of 2 ms between ops, and short ones that belong to starting them. Where the backward pass
+ * starts, no Python runs. */
 static void long_pauses(void **state)
 {
     struct program program;
@@ -12,7 +13,9 @@ static void long_pauses(void **state)
         run(&program, "aten::add", "f32[8,64]", 20000);
         program.now += i == 10 ? 2000000 : 5000;
     }
-    run(&program, "aten::add", "f32[8,64]", 20000);
+    run(&program, "aten::ones_like", "f32[]", 20000);
+    program.now += 3000000;
+    node(&program, "aten::mul", "f32[8,64]", 20000);
     finish(&program);
     assert_true(fabs(claimed(&program, "long-pause") - 2e6) < 1);
     assert_sums(&program);

@@ -200,6 +200,27 @@ static void claim_between(struct ledger *ledger, uint32_t cell, uint32_t before,
         ledger_claim(ledger, cell, &ledger->units.items[u], 1);
 }
 
+static const struct work_unit *op_beside(const struct ledger *ledger, uint32_t u, int way)
+{
+    uint32_t step = ledger->units.items[u].step;
+
+    for (int64_t at = (int64_t)u + way;
+         at >= ledger->first_unit[step] && at < ledger->first_unit[step + 1]; at += way)
+        if (ledger->units.items[at].kind == UNIT_OP)
+            return &ledger->units.items[at];
+    return NULL;
+}
+
+/* Between the gradient of the loss, which is 1, and the last node no Python runs but in nodes. */
+static bool is_in_backward(const struct ledger *ledger, uint32_t u)
+{
+    const struct work_unit *before = op_beside(ledger, u, -1), *behind = op_beside(ledger, u, 1);
+
+    return before && behind && behind->phase == UNIT_BACKWARD &&
+           (before->phase == UNIT_BACKWARD ||
+            str_equal(unit_type(ledger, before), STR("aten::ones_like")));
+}
+
 static bool is_long(const struct finder *finder, uint32_t u)
 {
     if (finder->kinds && finder->kinds[u] != PAUSE_AGAIN)
@@ -230,7 +251,8 @@ static bool find(struct ledger *ledger, const struct detector *self)
         struct work_unit *unit = &ledger->units.items[u];
 
         if (!unit_is_forward_pause(unit) || !is_long(&finder, u) || is_base(&finder, unit) ||
-            is_elsewhere(ledger, unit) || (is_bare && is_in_call(ledger, unit)))
+            is_in_backward(ledger, u) || is_elsewhere(ledger, unit) ||
+            (is_bare && is_in_call(ledger, unit)))
             continue;
         share = share_of(ledger, unit) * (ledger->is_torch ? 1 : beyond_floor(&finder, unit));
         if (share <= 0)
