@@ -1,4 +1,24 @@
 -- A loop appends to a tensor by concatenating it anew in each round.
+
+-- Concatenations of a long tensor and a little more, in whatever loop: a network's layers come between its rounds, or
+-- the steps of the program are the rounds.
+local function of_appends(p, cfg)
+  local step_ns = p.fact["step.ns"]
+  local count, ns = p.fact["torch.appends"] or 0, p.fact["torch.appends_ns"] or 0
+  if count <= 0 or ns < cfg.min_append_share * step_ns then return nil end
+  return finding {
+    title = ("%s concatenations copy a long tensor to add a little to it: %s a step"):format(
+        fmt.whole(count), fmt.ms(ns)),
+    evidence = { { "such concatenations a step", ns, "ns", share = math.min(1, ns / step_ns) },
+                 { "how many", count, "count" } },
+    condition = "what is added is at most a sixteenth of the result",
+    remedy = { text = "Allocate the whole tensor once and write the new part in place.",
+               code = "cache = torch.empty(batch, heads, longest, dim, device=x.device); cache[:, :, t] = new" },
+    impact = impact.exposed { ns = ns, low = 0.85 * ns, high = ns },
+    confidence = "medium",
+  }
+end
+
 return rule {
   id = "cat-in-loop", api = 1, version = "1.0.0",
   title = "A tensor grows by concatenation in a loop",
@@ -12,6 +32,8 @@ return rule {
   params = {
     min_share = { default = 0.05, min = 0, max = 1, unit = "share",
       doc = "time of the loop over the step from which this is said" },
+    min_append_share = { default = 0.08, min = 0, max = 1, unit = "share",
+      doc = "the same of concatenations that add little to a long tensor" },
     min_repeats = { default = 8, min = 2, max = 1e7, unit = "count",
       doc = "repeats a step" },
     max_bare = { default = 2, min = 1, max = 1e6, unit = "count",
@@ -19,7 +41,8 @@ return rule {
   },
   doc = [[
 Each round copies all that came before to append a little: the bytes grow with the square of the rounds. Priced as the
-concatenations, at best with a part of the loop round them. Silent where what is concatenated keeps its size.]],
+concatenations, at best with a part of the loop round them. One that adds little to a long tensor copies all that was
+there, in a loop or once a step. Silent where what is concatenated keeps its size.]],
 
   check = function(p, cfg)
     local function price(row)
@@ -31,7 +54,7 @@ concatenations, at best with a part of the loop round them. Silent where what is
       if row.body <= cfg.max_bare then return row.ns, 0.8 * saved_ns, saved_ns end
       return ns, 0.7 * ns, math.max(ns, 0.3 * row.ns)
     end
-    return p:in_loop {
+    return of_appends(p, cfg) or p:in_loop {
       price = price, min_share = cfg.min_share,
       title = "A growing tensor is concatenated %s times a step: %s",
       remedy = function()
@@ -42,6 +65,9 @@ concatenations, at best with a part of the loop round them. Silent where what is
   end,
 
   examples = {
+    { name = "a cache that grows", framework = "pytorch", format = "kineto", finding = true, impact_ns = 3.7e6,
+      facts = { ["step.ns"] = 1e7, ["torch.appends"] = 8, ["torch.appends_ns"] = 4e6 },
+      tables = { eager_loops = {} } },
     { name = "only concatenations", framework = "pytorch", finding = true, impact_ns = 9e6,
       facts = { ["step.ns"] = 2e7 },
       tables = { eager_loops = { { anchor = "cat", ns = 1.04e7, repeats = 50, body = 1, calls = 50, span_ns = 1e7,

@@ -1,18 +1,4 @@
 -- Tensors are copied into another layout.
-local function of_appends(count, ns, step_ns)
-  return finding {
-    title = ("%s concatenations copy a long tensor to add a little to it: %s a step"):format(
-        fmt.whole(count), fmt.ms(ns)),
-    evidence = { { "such concatenations a step", ns, "ns", share = math.min(1, ns / step_ns) },
-                 { "how many", count, "count" } },
-    condition = "what is added is at most a sixteenth of the result",
-    remedy = { text = "Allocate the whole tensor once and write the new part in place.",
-               code = "cache = torch.empty(batch, heads, longest, dim, device=x.device); cache[:, :, t] = new" },
-    impact = impact.exposed { ns = ns, low = 0.85 * ns, high = ns },
-    confidence = "medium",
-  }
-end
-
 local function elements(dims)
   local count = 1
   for size in dims:gmatch("\\d+") do count = count * tonumber(size) end
@@ -67,8 +53,8 @@ return rule {
   },
   doc = [[
 A copy into another layout reads and writes the whole tensor and computes nothing. Priced as half to all of the copies
-that the forward pass asks for, and their gradients. Concatenations that only append copy all that was there, and count
-where they take more. Silent below min_share; a copy that makes a following product faster is worth keeping.]],
+that the forward pass asks for, and their gradients. Silent below min_share; a copy that makes a following product
+faster is worth keeping.]],
 
   check = function(p, cfg)
     if p.format == "xspace" then return of_compiled(p, cfg) end
@@ -77,10 +63,6 @@ where they take more. Silent below min_share; a copy that makes a following prod
     end
     local step_ns = p.fact["step.ns"]
     local count, high_ns = p.fact["torch.copies"], p.fact["torch.copies_ns"]
-    local appends, appends_ns = p.fact["torch.appends"] or 0, p.fact["torch.appends_ns"] or 0
-    if appends > 0 and appends_ns >= high_ns and appends_ns >= cfg.min_share * step_ns then
-      return of_appends(appends, appends_ns, step_ns)
-    end
     -- Copies that are spread out over all pairs and summed at once belong to that sum.
     local pairs_ns = p:has("eager_idioms") and p:table("eager_idioms"):where { idiom = "outer" }:sum("ns") or 0
     if pairs_ns > high_ns then return nil end
@@ -115,10 +97,6 @@ where they take more. Silent below min_share; a copy that makes a following prod
                            shapes = "[16,512,128]x[16,512,128]->[16,1024,128]" } } } },
     { name = "without ops of PyTorch", format = "kineto", skipped = true, facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "aten::mm", self_ns = 9e6 } } } },
-    { name = "a cache that grows", framework = "pytorch", format = "kineto", finding = true, impact_ns = 3.7e6,
-      facts = { ["step.ns"] = 1e7, ["torch.copies"] = 0, ["torch.copies_ns"] = 0,
-                ["torch.appends"] = 8, ["torch.appends_ns"] = 4e6 },
-      tables = { ops = { { name = "aten::copy_", self_ns = 1e6 } } } },
     { name = "each layer", framework = "pytorch", format = "kineto", finding = true, impact_ns = 1.5e6,
       facts = { ["step.ns"] = 1e7, ["torch.copies"] = 24, ["torch.copies_ns"] = 2e6 },
       tables = { ops = { { name = "aten::copy_", self_ns = 1e6 } } } },

@@ -12,10 +12,10 @@ return rule {
       doc = "share of the step from which this is said" },
   },
   doc = [[
-Before its first product a step fills four matrices or more of the shapes that the products then take, with numbers
-as initialisers draw them or from storage that was read: a model is made for each request or step. Everything from the
-first such matrix to the first product counts, files that are read between included. A model that is made once, before
-the recording, is silent.]],
+Before its first product a step fills four matrices or more of the shapes that the products then take, with numbers as
+initialisers draw them or from storage that was read, or packs weights for quantised layers: a model is made for each
+request or step. Everything from the first such matrix to the first product counts, files that are read between
+included. A model that is made once, before the recording, is silent.]],
 
   check = function(p, cfg)
     return p:in_excess {
@@ -32,7 +32,7 @@ the recording, is silent.]],
     { name = "a model for each request", framework = "pytorch", format = "kineto", finding = true, replay = { 7e5 },
       facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "model-built", op = "aten::normal_", ns = 7e5, share = 0.07, factor = 0,
-        detail = "12 matrices are filled or read before the first product takes one" } } } },
+        detail = "12 matrices are filled, read or packed before the first product takes one" } } } },
     { name = "too little", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "model-built", ns = 4e5, share = 0.04, factor = 0 } } } },

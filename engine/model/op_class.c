@@ -27,9 +27,12 @@ static const struct {
     { "*assign*|*readvariable*|*variable*", OP_VARIABLE },
     { "to|tocopy|cast|*convertelement*|convert*|typeas", OP_CAST },
     { "*scaleddotproduct*|*attention*|*transformerencoderlayer*|*mhafwd*", OP_ATTENTION },
+    { "*prepack*", OP_COPY }, /* weights, for a quantised layer */
     { "*convolution*|conv*|*conv1d*|*conv2d*|*conv3d*", OP_CONVOLUTION },
     { "*lstmcell*|*grucell*|*rnntanhcell*|lstm|gru|*mkldnnrnn*", OP_CELL },
-    { "*matmul*|linear|*linearpointwise*|mm|addmm|bmm|baddbmm|mv|addmv|outer|dot*|*gemm*|"
+    { "*matmul*|linear|linearrelu|lineardynamic*|linearreludynamic*|*linearpointwise*|mm|addmm|bmm|"
+      "baddbmm|mv|addmv|"
+      "outer|dot*|*gemm*|"
       "*scaledmm*|*groupedmm*|*experts*",
       OP_PRODUCT },
     { "ynn*", OP_PRODUCT }, /* XLA's fusions for YNNPACK */

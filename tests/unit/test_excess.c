@@ -446,6 +446,35 @@ static void an_encoder_in_each_round(void **state)
     builder_free(&program.b);
 }
 
+/* The same encoder on other ids each time: rows of a list that is taken apart before, or a slice of
+ * it in each round. */
+static void an_encoder_for_each_item(void **state)
+{
+    for (int is_slice = 0; is_slice < 2; is_slice++) {
+        struct program program;
+
+        (void)state;
+        start(&program);
+        if (!is_slice)
+            run(&program, "aten::unbind", "i64[4,8]", 5000);
+        for (int round = 0; round < 4; round++) {
+            if (is_slice)
+                run(&program, "aten::slice", "i64[4,8]", 5000);
+            run(&program, "aten::embedding", "f32[1000,64] i64[1,8]", 100000);
+            for (int layer = 0; layer < 2; layer++) {
+                run(&program, "aten::linear", "f32[1,8,64] f32[64,64]", 600000);
+                run(&program, "aten::relu", "f32[1,8,64]", 200000);
+                run(&program, "aten::layer_norm", "f32[1,8,64]", 200000);
+            }
+            run(&program, "aten::conv2d", "f32[2,4,16,16] f32[4,4,3,3]", 3000000);
+        }
+        finish(&program);
+        assert_true(claimed(&program, "repeated-block") == 0);
+        assert_sums(&program);
+        builder_free(&program.b);
+    }
+}
+
 /* Four tokens, each by an encoder of one layer on [2,8] ids and a decoder of one: with the next two
  * ids picked of the vocabulary, three encoder runs are again, 0.1 + 0.6 ms and a pause of 0.2 each.
  * Not where the picked ids are put among those that are encoded, nor where all ids are picked anew.
@@ -642,6 +671,7 @@ int main(void)
         cmocka_unit_test(a_matrix_that_stays),
         cmocka_unit_test(adapters_beside_weights),
         cmocka_unit_test(an_encoder_in_each_round),
+        cmocka_unit_test(an_encoder_for_each_item),
         cmocka_unit_test(an_encoder_for_each_token),
         cmocka_unit_test(a_whole_buffer_for_each_part),
         cmocka_unit_test(one_network_twice_in_a_row),

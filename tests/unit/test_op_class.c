@@ -27,6 +27,8 @@ static void names_tell_what_ops_do(void **state)
         { "aten::_scaled_dot_product_flash_attention", "attention" },
         { "convert_fusion", "cast" },
         { "convert_element_type", "cast" },
+        { "quantized::linear_dynamic", "product" },
+        { "quantized::conv2d_prepack", "copy" },
         { "aten::index_select", "gather" },
         { "UnsortedSegmentSum", "scatter" },
         { "OneHot", "one-hot" },

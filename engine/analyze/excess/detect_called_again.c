@@ -85,21 +85,19 @@ static struct traits look_at(const struct finder *finder, const struct stretch *
     return is;
 }
 
-/* The longest row of ops that comes again at `distance`. */
-static struct stretch longest_at(const struct finder *finder, uint32_t distance)
+/* The next stretch of enough calls at that distance, from `row` on. false: there is none. */
+static bool next_stretch(const struct finder *finder, uint32_t row, uint32_t distance,
+                         struct stretch *stretch)
 {
-    struct stretch best = { .distance = distance };
-    uint32_t       longest = 0, length = 0;
-
-    for (uint32_t row = 0; row + distance < finder->count; row++) {
-        length = op_at(finder, row)->type == op_at(finder, row + distance)->type ? length + 1 : 0;
-        if (length <= longest)
-            continue;
-        longest = length;
-        best.first = row + 1 - length;
+    for (uint32_t first = row; first + distance < finder->count; first = row + 1) {
+        for (row = first; row + distance < finder->count &&
+                          op_at(finder, row)->type == op_at(finder, row + distance)->type;)
+            row++;
+        *stretch = (struct stretch) { first, distance, (row - first) / distance + 1 };
+        if (stretch->calls >= FEWEST_CALLS)
+            return true;
     }
-    best.calls = longest / distance + 1;
-    return best;
+    return false;
 }
 
 /* How far most ops of a type are from the next of it; 0: no distance is that of most. */
@@ -187,15 +185,16 @@ static bool find_calls(struct finder  *finder, bool (*fits)(const struct traits 
     if (!list_distances(finder, distances, &count))
         return false;
     for (uint32_t d = 0; d < count; d++) {
-        struct stretch stretch = longest_at(finder, distances[d]);
-        struct traits  is;
+        struct stretch stretch = { 0 };
 
-        if (stretch.calls < FEWEST_CALLS ||
-            stretch.calls * stretch.distance <= best->calls * best->distance)
-            continue;
-        is = look_at(finder, &stretch);
-        if (is_call(&is) && fits(&is))
-            *best = stretch;
+        while (next_stretch(finder, stretch.first + stretch.calls * stretch.distance, distances[d],
+                            &stretch)) {
+            struct traits is = look_at(finder, &stretch);
+
+            if (stretch.calls * stretch.distance > best->calls * best->distance && is_call(&is) &&
+                fits(&is))
+                *best = stretch;
+        }
     }
     return true;
 }
@@ -293,9 +292,14 @@ static bool find_kind(struct ledger *ledger, const struct detector *self, const 
             if (ledger->units.items[u].kind == UNIT_OP &&
                 ledger->units.items[u].op_class != OP_VIEW)
                 finder.ops[finder.count++] = u;
-        if (!find_calls(&finder, kind->fits, &stretch) ||
-            (stretch.calls > 0 && !claim(&finder, self, kind, &stretch, &cell)))
+        if (!find_calls(&finder, kind->fits, &stretch))
             return false;
+        /* Those of several requests are as far from each other. */
+        for (uint32_t row = 0;
+             stretch.calls > 0 && next_stretch(&finder, row, stretch.distance, &stretch);
+             row = stretch.first + stretch.calls * stretch.distance)
+            if (!claim(&finder, self, kind, &stretch, &cell))
+                return false;
     }
     return true;
 }

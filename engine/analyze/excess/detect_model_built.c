@@ -1,5 +1,6 @@
-/* model_built: a model is made and its weights are filled with numbers, or read from a file, before
- * the step computes with them. That is work for when the program starts. */
+/* model_built: a model is made and its weights are filled with numbers, read from a file, or packed
+ * for quantised layers, before the step computes with them. That is work for when the program
+ * starts. */
 #include "analyze/excess/ledger.h"
 #include "base/macros.h"
 
@@ -13,7 +14,9 @@ struct finder {
     struct ledger *ledger;
     struct intern  filled;  /* shapes of what was filled since the last use, as bytes */
     uint32_t       weights; /* how often a matrix was filled or read */
+    uint32_t       packs;   /* of those, for quantised layers, which is done for nothing else */
     uint32_t       first;   /* unit */
+    uint32_t       copied;  /* unit: the first clone or quantised tensor, where packing may begin */
 };
 
 static struct str type_of(const struct finder *finder, const struct work_unit *unit)
@@ -30,6 +33,11 @@ static bool draws_weight(struct str type)
 static bool makes_weight(struct str type)
 {
     return draws_weight(type) || str_equal(type, STR("aten::set_"));
+}
+
+static bool packs_weight(const struct finder *finder, const struct work_unit *unit)
+{
+    return str_fits(type_of(finder, unit), "*prepack");
 }
 
 static struct str key_of(const struct tensor *tensor)
@@ -63,7 +71,7 @@ static bool uses_weight(const struct finder *finder, const struct work_unit *uni
         (unit->op_class != OP_PRODUCT && unit->op_class != OP_CONVOLUTION &&
          unit->op_class != OP_EMBEDDING && unit->op_class != OP_CELL))
         return false;
-    if (!finder->ledger->study->profile->has_shapes)
+    if (finder->packs > 0 || !finder->ledger->study->profile->has_shapes)
         return true;
     for (uint32_t i = 0; (tensor = unit_input(finder->ledger, unit, i)); i++)
         if (tensor->rank >= 2 && intern_find(&finder->filled, key_of(tensor)) != NO_ID)
@@ -79,9 +87,10 @@ static bool claim(struct finder *finder, const struct detector *self, uint32_t b
     if (*cell == NO_ID) {
         *cell = ledger_cell(ledger, self, &ledger->units.items[finder->first]);
         if (*cell == NO_ID ||
-            !ledger_tell(ledger, *cell,
-                         "%u matrices are filled or read before the first product takes one",
-                         finder->weights))
+            !ledger_tell(
+                ledger, *cell,
+                "%u matrices are filled, read or packed before the first product takes one",
+                finder->weights))
             return false;
     }
     for (uint32_t u = finder->first; u < behind; u++)
@@ -91,8 +100,8 @@ static bool claim(struct finder *finder, const struct detector *self, uint32_t b
 
 static bool start_over(struct finder *finder)
 {
-    finder->weights = 0;
-    finder->first = NO_ID;
+    finder->weights = finder->packs = 0;
+    finder->first = finder->copied = NO_ID;
     return intern_init(&finder->filled, finder->ledger->scratch);
 }
 
@@ -115,13 +124,26 @@ static bool look_at_step(struct finder *finder, const struct detector *self, siz
         }
         if (finder->first == NO_ID && makes_weight(type_of(finder, unit)))
             finder->first = u;
-        if (finder->first == NO_ID)
+        if (finder->copied == NO_ID &&
+            str_fits(type_of(finder, unit), "aten::clone|aten::quantize_per*"))
+            finder->copied = u;
+        if (packs_weight(finder, unit)) {
+            if (!finder->packs++ && finder->copied != NO_ID)
+                finder->first = finder->copied < finder->first ? finder->copied : finder->first;
+            finder->first = finder->first == NO_ID ? u : finder->first;
+            finder->weights++;
+        }
+        if (finder->first == NO_ID) {
+            if (unit->op_class == OP_PRODUCT)
+                finder->copied = NO_ID;
             continue;
+        }
         if (!note_weight(finder, unit))
             return false;
         if (!finder->weights || !uses_weight(finder, unit))
             continue;
-        if ((finder->weights >= fewest && !claim(finder, self, u, cell)) || !start_over(finder))
+        if (((finder->weights >= fewest || finder->packs) && !claim(finder, self, u, cell)) ||
+            !start_over(finder))
             return false;
     }
     return true;

@@ -2,7 +2,7 @@
  * the same layers behind it, while nothing between makes new ids. */
 #include "analyze/excess/rounds.h"
 
-enum { FEWEST_ROUNDS = 3, LONGEST_LAYER = 160, FARTHEST_LAYER = 40 };
+enum { NEAR = 8, FEWEST_ROUNDS = 3, LONGEST_LAYER = 160, FARTHEST_LAYER = 40 };
 
 struct finder {
     struct ledger    *ledger;
@@ -87,14 +87,33 @@ static bool changes_ids(const struct finder *finder, const struct work_unit *uni
     }
 }
 
+/* Takes some rows of a longer list of ids: those of the next item. */
+static bool takes_next(const struct finder *finder, const struct work_unit *unit,
+                       const struct tensor *ids)
+{
+    const struct tensor *from = unit_input(finder->ledger, unit, 0);
+
+    return (unit->op_class == OP_SLICE || unit->op_class == OP_GATHER) && from && ids->rank >= 1 &&
+           from->rank >= 1 && from->dtype == ids->dtype &&
+           from->dims[from->rank - 1] == ids->dims[ids->rank - 1] &&
+           tensor_count(from) > tensor_count(ids);
+}
+
+/* A list of ids is taken apart, and each round gets one of its rows. */
+static bool spreads_ids(const struct finder *finder, const struct work_unit *unit,
+                        const struct tensor *ids)
+{
+    return takes_next(finder, unit, ids) &&
+           str_ends(unit_type(finder->ledger, unit), STR("::unbind"));
+}
+
 /* The ids of the next round are others, but not made from this one's results. */
 static bool brings_ids(const struct finder *finder, size_t row, const struct tensor *ids)
 {
-    enum { NEAR = 8 };
     const struct work_unit *unit = op_at(finder, row);
     struct str              type = unit_type(finder->ledger, unit);
 
-    if (str_contains(type, STR("randint")))
+    if (str_contains(type, STR("randint")) || (ids && takes_next(finder, unit, ids)))
         return true;
     if (!str_ends(type, STR("::lift_fresh")))
         return false;
@@ -194,6 +213,20 @@ static bool is_between_others(const struct finder *finder, size_t from, size_t e
     return finder->ledger->study->profile->has_shapes;
 }
 
+/* Where no steps are known, rounds that fill the recording may be its steps. */
+static bool may_be_steps(const struct finder *finder, const size_t *starts, size_t rounds,
+                         size_t length)
+{
+    static const double  most = 0.8; /* of the time */
+    const struct ledger *ledger = finder->ledger;
+    double               ns = 0;
+
+    for (size_t r = 0; r < rounds; r++)
+        for (uint32_t u = finder->ops[starts[r]]; u <= finder->ops[starts[r] + length - 1]; u++)
+            ns += ledger->units.items[u].ns;
+    return ledger->study->steps.source == STEPS_WHOLE_TRACE && ns > most * ledger->total_ns;
+}
+
 /* Rounds that begin with the look-ups at `starts`, as far as all are alike. */
 static bool look_at_rounds(struct finder *finder, const struct detector *self, const size_t *starts,
                            size_t rounds, uint32_t *cell)
@@ -211,6 +244,7 @@ static bool look_at_rounds(struct finder *finder, const struct detector *self, c
             if (starts[r] + i >= finder->count || !is_same(finder, first + i, starts[r] + i))
                 return true;
     return length <= 1 || !is_between_others(finder, first + length, starts[1]) ||
+           may_be_steps(finder, starts, rounds, length) ||
            claim(finder, self, starts, rounds, length, cell);
 }
 
@@ -224,24 +258,33 @@ static bool look_at(struct finder *finder, const struct detector *self, size_t f
     const struct tensor *table = unit_input(finder->ledger, op_at(finder, first), 0);
     const struct tensor *ids = unit_input(finder->ledger, op_at(finder, first), 1);
     bool                 has_picked = false, has_changed = false;
+    int64_t              others = 0; /* rounds that each get ids of their own */
 
     if (finder->ledger->study->profile->has_shapes && (!table || table->rank < 1 || !ids))
         return true;
+    for (size_t i = first > NEAR ? first - NEAR : 0; ids && i < first; i++)
+        if (spreads_ids(finder, op_at(finder, i), ids))
+            others = unit_input(finder->ledger, op_at(finder, i), 0)->dims[0];
     for (size_t i = first; i < finder->count && rounds < MOST_ROUNDS; i++) {
         const struct work_unit *unit = op_at(finder, i);
         int64_t                 picked = picked_count(finder, i, ids ? table->dims[0] : 0);
+        bool                    is_start =
+            finder->keys.begin[finder->ops[i]] == finder->keys.begin[finder->ops[first]];
 
         has_changed |= ids && changes_ids(finder, unit, ids);
         has_picked |= picked != 0;
         if (picked < 0 || (picked > 0 && picked == ids_count(finder, first)) ||
             (has_picked && has_changed))
             break;
-        if (brings_ids(finder, i, ids)) {
+        if (brings_ids(finder, i, ids) || (others > 0 && is_start)) {
             if (!look_at_rounds(finder, self, starts, rounds, cell))
                 return false;
             rounds = 0;
         }
-        if (finder->keys.begin[finder->ops[i]] == finder->keys.begin[finder->ops[first]])
+        others = ids && spreads_ids(finder, unit, ids)
+                     ? unit_input(finder->ledger, unit, 0)->dims[0]
+                     : others - is_start;
+        if (is_start)
             starts[rounds++] = i;
     }
     return look_at_rounds(finder, self, starts, rounds, cell);
