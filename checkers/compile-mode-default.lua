@@ -13,12 +13,15 @@ return rule {
                      doc = "of the kernels, those that the compiler made" },
     max_memory = { default = 0.9, min = 0, max = 1, unit = "share",
                    doc = "of the device's memory in use; graphs need some of their own" },
+    min_joined = { default = 2, min = 1, max = 1e6, unit = "count",
+                   doc = "kernels of the compiler a call of a region: a graph of one joins nothing" },
     gain = { default = 0.6, min = 0, max = 1, unit = "share", doc = "of the idle time, what graphs save" },
   },
   doc = [[
 torch.compile replays device graphs only in the modes reduce-overhead and max-autotune. Fires where compiled regions
 run, no graph is launched and the device waits for launches. Priced as three fifths of that idle time. Silent near the
-limit of memory, where graphs are launched, and where most kernels come from code that is not compiled.]],
+limit of memory, where graphs are launched, where most kernels come from code that is not compiled, and where regions
+are so short that there is nothing to capture together: graph-breaks has those.]],
 
   check = function(p, cfg)
     local step_ns, activities = p.fact["step.ns"], p:table("activities")
@@ -31,7 +34,8 @@ limit of memory, where graphs are launched, and where most kernels come from cod
       return nil
     end
     local count = p:table("kernels"):sum("calls")
-    if triton:sum("calls") < cfg.min_compiled * count then return nil end
+    local called = regions:where { name = { like = "^Torch-Compiled Region" } }:sum("events")
+    if triton:sum("calls") < math.max(cfg.min_compiled * count, cfg.min_joined * called) then return nil end
     return finding {
       title = ("Compiled code launches %s kernels one by one; the device waits %s a step"):format(
         fmt.whole(count), fmt.ms(ns)),
@@ -59,6 +63,11 @@ limit of memory, where graphs are launched, and where most kernels come from cod
                 ["memory.peak_share"] = 0.5 },
       tables = { kernels = { { name = "triton_poi_fused_add_0", calls = 10 }, { name = "gemm", calls = 400 } },
                  activities = { { name = "Torch-Compiled Region: 0/0" } } } },
+    { name = "regions of a kernel each", framework = "pytorch", format = "kineto", finding = false,
+      facts = { ["step.ns"] = 1e7, ["device.idle_host_late_ns"] = 2e6, ["device.idle_launch_ns"] = 1e6,
+                ["memory.peak_share"] = 0.5 },
+      tables = { kernels = { { name = "triton_poi_fused_add_0", calls = 100 } },
+                 activities = { { name = "Torch-Compiled Region: 0/0", events = 90 } } } },
     { name = "graphs are launched", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7, ["device.idle_host_late_ns"] = 2e6, ["device.idle_launch_ns"] = 1e6,
                 ["memory.peak_share"] = 0.5 },

@@ -83,6 +83,13 @@ covers them, and where there is none to run them beside.]],
         { text = "Send less: gather only what is read next (the last position, the largest logits of each rank), 16 "
             .. "bits, fewer ranks a layer; all-reduce kernels made for small messages." }
     end
+    -- Rows for experts or tables, or a stage's results: buckets and prefetched parameters are not about them.
+    local first = p:table("collectives"):top("exposed_ns", 1):rows()[1]
+    if not is_served and first and (first.type == "all-to-all" or first.type == "send-recv") then
+      remedy.pytorch =
+        { text = "Exchange beside what does not need the result: rows of the next batch, another micro-batch, the part "
+            .. "of the model that is whole on each rank; send 16 bits or fewer." }
+    end
     -- They can run beside no more than there is to compute.
     local room_ns = p:has("part.compute_ns") and p.fact["part.compute_ns"] or step_ns
     local price = is_served and impact.exposed { ns = ns } or saved_ns and saved_ns > room_ns and

@@ -161,6 +161,12 @@ computation.]],
       total = math.max(
         total - p:table("activities"):where { kind = "python", on_leader = false }:sum("path_self_ns"), 0)
     end
+    -- What the compiler wrote launches kernels: a graph replaces it, which other rules say.
+    local generated = "torchinductor|torch/_inductor/|torch/_dynamo/|<eval_with_key>"
+    if p:has("activities") and p.framework == "pytorch" then
+      total = math.max(total - p:table("activities"):where { kind = "python", on_leader = true,
+                                                             name = { like = generated } }:sum("path_self_ns"), 0)
+    end
     local locations, evidence = {}, {}
     if p:has("activities") then
       for _, row in ipairs(p:table("activities"):where { kind = "python", on_leader = 1 }:top("path_self_ns",
@@ -199,6 +205,11 @@ computation.]],
       facts = { ["step.ns"] = 1e7, ["python.path_ns"] = 0, ["host.python_before_ns"] = 0, ["part.compute_ns"] = 5e6 },
       tables = { excess = { { cell = 1, flaw = "read-back", cause = "rare", ns = 4e6, share = 0.4, factor = 0.02,
                               detail = "looking: 8 variables are read one by one, 0 written" } } } },
+    { name = "the compiler's own Python", framework = "pytorch", format = "kineto", finding = false,
+      facts = { ["step.ns"] = 1e7, ["python.path_ns"] = 4e6, ["host.python_before_ns"] = 0,
+                ["part.compute_ns"] = 5e6, ["coverage.ops"] = 12 },
+      tables = { activities = { { name = "/tmp/torchinductor_u/ov/c.py(25): call", kind = "python", on_leader = true,
+                                  path_self_ns = 3e6 } } } },
     { name = "calls of the runtime alone", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7, ["python.path_ns"] = 4e6, ["host.python_before_ns"] = 0,
                 ["part.compute_ns"] = 5e6, ["coverage.ops"] = 0, ["coverage.python_events"] = 0 } },
