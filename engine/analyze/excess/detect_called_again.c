@@ -30,8 +30,9 @@ struct stretch {
     uint32_t first, distance, calls; /* rows of ops */
 };
 struct traits { /* of a call */
-    uint32_t products, attentions, cells, softmaxes, kept, joined;
-    bool     looks_up, picks, reads, is_handed, ends_in_sums;
+    uint32_t products, attentions, cells, softmaxes;
+    uint32_t joined, kept; /* all; in layers, joined or written, between the products */
+    bool     looks_up, picks, picks_words, reads, is_handed, ends_in_sums;
 };
 
 static const struct work_unit *op_at(const struct finder *finder, uint32_t row)
@@ -57,9 +58,28 @@ static bool is_turned(const struct finder *finder, uint32_t row)
     return row > 0 && str_ends(unit_type(finder->ledger, op_at(finder, row - 1)), STR("::neg"));
 }
 
+/* What is picked is looked up in the next call: no layer lies between. A row that is picked of the
+ * results of this call goes on into other layers. */
+static bool picks_words(const struct finder *finder, const struct stretch *stretch)
+{
+    uint32_t end = stretch->first + 2 * stretch->distance;
+    bool     is_picked = false;
+
+    for (uint32_t row = stretch->first; row < end && row < finder->count; row++) {
+        const struct work_unit *unit = op_at(finder, row);
+
+        if (is_picked && unit->op_class == OP_EMBEDDING)
+            return true;
+        is_picked = !is_product(unit) && (is_picked || is_pick(finder, unit));
+    }
+    return false;
+}
+
 static struct traits look_at(const struct finder *finder, const struct stretch *stretch)
 {
-    struct traits is = { 0 };
+    struct traits is = { .picks_words = picks_words(finder, stretch) };
+    uint32_t      behind = 0; /* the last product */
+    bool          joins;
 
     for (uint32_t row = stretch->first; row < stretch->first + stretch->distance; row++) {
         const struct work_unit *unit = op_at(finder, row);
@@ -79,8 +99,13 @@ static struct traits look_at(const struct finder *finder, const struct stretch *
         is.picks |= is_pick(finder, unit);
         is.reads |= unit->op_class == OP_READBACK;
         is.is_handed |= str_ends(type, STR("::lift_fresh"));
-        is.joined += str_fits(type, "*::cat|*::concat") && !is_turned(finder, row);
-        is.kept += str_fits(type, "*copy_") || unit->op_class == OP_SCATTER;
+        joins = str_fits(type, "*::cat|*::concat") && !is_turned(finder, row);
+        is.joined += joins;
+        behind += joins || str_fits(type, "*copy_") || unit->op_class == OP_SCATTER;
+        if (!is_product(unit))
+            continue;
+        is.kept += is.products > 1 ? behind : 0;
+        behind = 0;
     }
     return is;
 }
@@ -156,18 +181,18 @@ static bool is_call(const struct traits *is)
 /* Words are picked of what comes out, by the program where a cell carries its state on. */
 static bool writes_text(const struct traits *is)
 {
-    return is->looks_up && (is->picks || is->cells > 0);
+    return is->looks_up && (is->picks_words || is->cells > 0);
 }
 
-/* Words so far grow by one joined; keys and values would be joined, or written, twice a layer. */
+/* Words so far grow by one joined before the layers or behind them; keys and values would be
+ * joined, or written, twice a layer. */
 static bool keeps_nothing(const struct traits *is)
 {
     uint32_t attentions = is->attentions;
 
     if (attentions == 0 && is->softmaxes > 1)
         attentions = is->softmaxes - 1;
-    return writes_text(is) && attentions >= 2 && is->joined >= 1 &&
-           2 * (is->joined + is->kept) <= attentions;
+    return writes_text(is) && attentions >= 2 && is->joined >= 1 && 2 * is->kept <= attentions;
 }
 
 /* Each call takes what the one before made: steps of a solver, of a sampler of pictures. */
