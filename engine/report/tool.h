@@ -12,7 +12,7 @@
 struct output_options;
 struct study;
 
-enum { TOOL_SECTIONS = 16 };
+enum { TOOL_SECTIONS = 20 };
 
 struct tool_section {
     const char *title;

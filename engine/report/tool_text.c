@@ -17,20 +17,20 @@ static void write_title(struct layout *layout, const char *title)
     layout_line(layout);
 }
 
-/* "Kernels: no kernels are in the recorded steps; record device tracing": why nothing of a section
- * is there, by what is said of its first name. */
-static void write_absence(struct layout *layout, const struct facts *facts,
-                          const struct tool_section *section)
+/* "no kernels are in the recorded steps; record device tracing": why nothing of a section is there,
+ * by what is said of its first name. */
+static struct str why_absent(const struct facts *facts, const struct tool_section *section,
+                             struct arena *arena)
 {
     struct str            names = str_from(section->facts ? section->facts : section->table);
-    const char           *name = tool_next_name(&names, layout->arena);
+    const char           *name = tool_next_name(&names, arena);
     const struct absence *absence = facts_why_absent(facts, name ? name : "");
-    struct text           line = { .arena = layout->arena };
+    struct text           why = { .arena = arena };
 
-    text_print(&line, "%s: %s", section->title, absence ? absence->reason : "none");
+    text_print(&why, "%s", absence ? absence->reason : "none");
     if (absence && absence->capture)
-        text_print(&line, "; record %s", absence->capture);
-    layout_wrap(layout, 2, "", 4, text_str(&line));
+        text_print(&why, "; record %s", absence->capture);
+    return text_str(&why);
 }
 
 static struct str value_of(struct layout *layout, const struct facts *facts,
@@ -104,12 +104,31 @@ static bool is_given(const struct tool_section *section, const struct facts *fac
            view->row_count > 0;
 }
 
+/* "Kernels, Copies: no kernels are in the recorded steps": sections that lack for one reason are
+ * one line. */
 static void write_absences(struct layout *layout, const struct tool *tool,
                            const struct facts *facts, const bool *is_there)
 {
+    struct str whys[TOOL_SECTIONS] = { { 0 } };
+
     for (size_t i = 0; i < TOOL_SECTIONS && tool->sections[i].title; i++)
         if (!is_there[i])
-            write_absence(layout, facts, &tool->sections[i]);
+            whys[i] = why_absent(facts, &tool->sections[i], layout->arena);
+    for (size_t i = 0; i < TOOL_SECTIONS && tool->sections[i].title; i++) {
+        struct text line = { .arena = layout->arena };
+        struct str  why = whys[i];
+
+        for (size_t j = i; why.len > 0 && j < TOOL_SECTIONS; j++) {
+            if (!str_equal(whys[j], why))
+                continue;
+            text_print(&line, "%s%s", line.len ? "; " : "", tool->sections[j].title);
+            whys[j] = (struct str) { 0 };
+        }
+        if (why.len > 0) {
+            text_print(&line, ": %.*s", STR_ARG(why));
+            layout_wrap(layout, 2, "", 4, text_str(&line));
+        }
+    }
 }
 
 void tool_text(const struct tool *tool, const struct study *study, int64_t rows,
