@@ -529,6 +529,87 @@ static void rows_that_are_copies(void **state)
     }
 }
 
+/* Rows of both ends of 400 edges, of 4 nodes each, are put beside each other, 1 ms, and multiplied,
+ * 4 ms: 99 of 100 parts of the product are done again, and nothing is put beside anything when each
+ * end is multiplied by itself. The gradient's product, 5 ms, is cut and added up into the 4 nodes
+ * again: sums of edges would do before it. Where all edges are sorted by it, it is needed. */
+static void rows_of_both_ends_of_edges(void **state)
+{
+    (void)state;
+    for (int is_needed = 0; is_needed < 2; is_needed++) {
+        struct program program;
+        uint32_t       nodes, numbers, ends[2], joined, w, product, gradient, cut, sums;
+
+        start(&program);
+        nodes = add(&program, "parameter", "-> f32[4,20]", NULL, NO_ID, NO_ID);
+        w = add(&program, "parameter", "-> f32[40,30]", NULL, NO_ID, NO_ID);
+        for (int i = 0; i < 2; i++) {
+            numbers = add(&program, "parameter", "-> s32[400]", NULL, NO_ID, NO_ID);
+            ends[i] = add(&program, "gather", "f32[4,20] s32[400] -> f32[400,20]", "jit(f)/gather",
+                          NO_ID, nodes);
+            link_second(&program, numbers, ends[i]);
+        }
+        joined = add(&program, "concatenate", "f32[400,20] f32[400,20] -> f32[400,40]",
+                     "jit(f)/concatenate", NO_ID, ends[0]);
+        link_second(&program, ends[1], joined);
+        product = add_flops(&program, "dot", "f32[400,40] f32[40,30] -> f32[400,30]", "jit(f)/dot",
+                            joined, w, 2 * 400 * 40 * 30);
+        product =
+            add(&program, "tanh", "f32[400,30] -> f32[400,30]", "jit(f)/tanh", NO_ID, product);
+        gradient = add_flops(&program, "dot", "f32[400,30] f32[40,30] -> f32[400,40]",
+                             "jit(f)/transpose(jvp())/dot", product, w, 2 * 400 * 40 * 30);
+        for (int i = 0; i < 2; i++) {
+            cut = add(&program, "slice", "f32[400,40] -> f32[400,20]", "jit(f)/slice", NO_ID,
+                      gradient);
+            sums = add(&program, "scatter", "f32[4,20] s32[400] f32[400,20] -> f32[4,20]",
+                       "jit(f)/scatter-add", NO_ID, nodes);
+            link_second(&program, numbers, sums);
+            link_at(&program, cut, sums, 2);
+        }
+        if (is_needed)
+            add(&program, "sort", "f32[400,40] -> f32[400,40]", "jit(f)/sort", NO_ID, gradient);
+        run_step(&program, (uint32_t[]) { joined, product - 1, gradient },
+                 (int64_t[]) { 1000000, 4000000, 5000000 }, 3);
+        assert_true(
+            fabs(claimed(&program, "repeated-rows") - (1e6 + 0.99 * (is_needed ? 4e6 : 9e6))) < 1);
+        release(&program);
+    }
+}
+
+/* 100 copies of 4 rows go through a product, and the gradient of its weights, 2 ms, sums over them
+ * with what comes back, times copies, 3 ms: that can be added up over the copies before. Where the
+ * cosine of what comes back is taken, it cannot. */
+static void gradients_summed_over_copies(void **state)
+{
+    (void)state;
+    for (int is_curved = 0; is_curved < 2; is_curved++) {
+        struct program program;
+        uint32_t       few, rows, w, product, back, scaled, gradient;
+
+        start(&program);
+        few = add(&program, "parameter", "-> f32[4,20]", NULL, NO_ID, NO_ID);
+        rows = add(&program, "broadcast", "f32[4,20] -> f32[100,4,20]", NULL, NO_ID, few);
+        rows = add(&program, "bitcast", "f32[100,4,20] -> f32[400,20]", NULL, NO_ID, rows);
+        w = add(&program, "parameter", "-> f32[20,30]", NULL, NO_ID, NO_ID);
+        product = add_flops(&program, "dot", "f32[400,20] f32[20,30] -> f32[400,30]", "jit(f)/dot",
+                            rows, w, 2 * 400 * 20 * 30);
+        back = add(&program, "parameter", "-> f32[400,30]", NULL, NO_ID, NO_ID);
+        scaled = add(&program, "multiply", "f32[400,30] f32[400,30] -> f32[400,30]",
+                     "jit(f)/transpose(jvp())/mul", NO_ID, back);
+        link_second(&program, product, scaled);
+        if (is_curved)
+            scaled =
+                add(&program, "cosine", "f32[400,30] -> f32[400,30]", "jit(f)/cos", NO_ID, scaled);
+        gradient = add_flops(&program, "dot", "f32[400,20] f32[400,30] -> f32[20,30]",
+                             "jit(f)/transpose(jvp())/dot", rows, NO_ID, 2 * 400 * 20 * 30);
+        link_second(&program, scaled, gradient);
+        run_step(&program, (uint32_t[]) { product, is_curved ? scaled - 1 : scaled, gradient },
+                 (int64_t[]) { 5000000, 3000000, 2000000 }, 3);
+        assert_true(fabs(claimed(&program, "repeated-rows") - 0.99 * (is_curved ? 7e6 : 10e6)) < 1);
+        release(&program);
+    }
+}
+
 /* f(w, v, x) -> w with gradients: x v, 6 ms, is the same for the same x in each step; x w is not.
  */
 static void features_of_frozen_weights(void **state)
@@ -577,6 +658,8 @@ int main(void)
         cmocka_unit_test(transforms_of_real_numbers),
         cmocka_unit_test(sums_over_all_pairs),
         cmocka_unit_test(rows_that_are_copies),
+        cmocka_unit_test(rows_of_both_ends_of_edges),
+        cmocka_unit_test(gradients_summed_over_copies),
         cmocka_unit_test(features_of_frozen_weights),
     };
 

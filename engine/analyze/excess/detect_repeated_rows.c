@@ -5,20 +5,27 @@
 #include "analyze/excess/linear.h"
 #include "base/macros.h"
 
+#include <math.h>
+
 static const double LEAST_SHARE = 0.03; /* of the steps */
 static const double LEAST_COPIES = 3;
+static const double LEAST_JOINED =
+    0.75; /* below, adding up results of parts takes what is spared */
 
 struct rows { /* of one result; count 0: each its own */
     uint32_t
            key; /* equal where two results repeat the same rows: the broadcast's or the lookup's */
-    double copies;  /* of each row */
-    double part;    /* of the elements that are copies; the rest lies beside them in each row */
-    double length;  /* of a row, in elements */
-    bool   is_made; /* by a product or a decomposition of such rows */
+    double copies;    /* of each row */
+    double part;      /* of the elements that are copies; the rest lies beside them in each row */
+    double length;    /* of a row, in elements */
+    bool   is_made;   /* by a product or a decomposition of such rows */
+    bool   is_joined; /* of several such results: their rows differ */
 };
 struct finder {
     struct waste *waste;
-    struct rows  *rows; /* by op */
+    struct rows  *rows;       /* by op */
+    double       *later;      /* by op: of its rows so many can be added up before */
+    bool          has_marked; /* something works on copies */
 };
 
 static const struct tensor *shape_of(const struct finder *finder, uint32_t op)
@@ -50,7 +57,7 @@ static struct rows of_broadcast(const struct finder *finder, uint32_t op)
     from = tensor_elements(small), to = tensor_elements(large);
     if (from <= 1 || to < LEAST_COPIES * from || row_behind(small, large) <= 1)
         return (struct rows) { 0 };
-    return (struct rows) { op + 1, to / from, 1, row_behind(small, large), false };
+    return (struct rows) { op + 1, to / from, 1, row_behind(small, large), false, false };
 }
 
 /* Of a table with fewer rows than are looked up; equal numbers look up the same. */
@@ -68,24 +75,33 @@ static struct rows of_gather(const struct finder *finder, uint32_t op)
     for (size_t i = 0; i < producers.count; i++)
         if (compiled_elements(compiled, producers.ids[i]) != table)
             key = compiled_maker(compiled, producers.ids[i]);
-    return (struct rows) { key + 1, to / table, 1, table / (double)of->dims[0], false };
+    return (struct rows) { key + 1, to / table, 1, table / (double)of->dims[0], false, false };
 }
 
-/* Operands beside each other: those that are copies are a part of each row. */
+/* Operands beside each other: the first that are copies are a part of each row; where nearly all
+ * are, each of rows of its own, all of them. */
 static struct rows of_concat(const struct finder *finder, uint32_t op)
 {
     struct op_ids producers = op_graph_producers(finder->waste->graph, op);
-    double        all = compiled_elements(finder->waste->compiled, op);
+    double        all = compiled_elements(finder->waste->compiled, op), needed = 0;
+    struct rows   joined = { 0 }, first = { 0 };
 
     for (size_t i = 0; i < producers.count; i++) {
         struct rows rows = finder->rows[producers.ids[i]];
         double      own = compiled_elements(finder->waste->compiled, producers.ids[i]);
 
-        if (rows.key && rows.part == 1)
-            return (struct rows) { rows.key, rows.copies, own / all, rows.length * all / own,
-                                   false };
+        if (!rows.key || rows.part < 1)
+            continue;
+        if (!joined.key)
+            first = joined =
+                (struct rows) { rows.key, rows.copies, own / all, rows.length * all / own,
+                                false,    true };
+        else
+            joined.part += own / all;
+        needed += own / all / rows.copies;
     }
-    return (struct rows) { 0 };
+    joined.copies = needed > 0 ? joined.part / needed : 0;
+    return joined.part - needed >= LEAST_JOINED ? joined : first;
 }
 
 /* Axes of a product, by sizes: b batch, c summed over. */
@@ -138,7 +154,7 @@ static struct rows of_product(const struct finder *finder, uint32_t op)
     struct rows rows = in_common(finder, op, has_batch);
     double      inner = summed_over(finder, op);
 
-    if (!rows.key || rows.part < 1 || inner <= 0 || inner > rows.length)
+    if (!rows.key || rows.is_joined || inner <= 0 || inner > rows.length)
         return (struct rows) { 0 };
     rows.length = compiled_elements(finder->waste->compiled, op) /
                   (compiled_operand(finder->waste->compiled, op, 0) / rows.length);
@@ -218,16 +234,48 @@ static void mark_gradients(struct finder *finder, uint32_t of)
             waste_mark(waste, op, waste->share[of]);
 }
 
-/* A product works within rows, or sums over all of them: then copies may be summed up before. Of a
- * batch, only where all are copies. */
+static bool sums_rows(double inner, double elements, const struct rows *rows)
+{
+    double count = elements / rows->length;
+
+    return inner >= count && fmod(inner, count) == 0;
+}
+
+/* A product works within rows, or sums over all of them, and what of each it sums over with them:
+ * then copies may be summed up before. Of a batch, only where all are copies. */
 static bool is_of_rows(const struct finder *finder, uint32_t op, const struct rows *rows)
 {
     double inner = summed_over(finder, op);
-    double left = compiled_operand(finder->waste->compiled, op, 0);
-    double right = compiled_operand(finder->waste->compiled, op, 1);
 
     return !waste_is(finder->waste, op, "dot") || inner <= rows->length ||
-           inner == left / rows->length || inner == right / rows->length;
+           sums_rows(inner, compiled_operand(finder->waste->compiled, op, 0), rows) ||
+           sums_rows(inner, compiled_operand(finder->waste->compiled, op, 1), rows);
+}
+
+/* All that takes a result adds it up into fewer rows, as gradients of lookups do: the sums go
+ * through the product as well. The share of its rows that those are less. */
+static double summed_share(const struct finder *finder, uint32_t op)
+{
+    const struct waste *waste = finder->waste;
+    struct linear_reach reach = { .count = 0 };
+    double              summed = 0, into = 0;
+
+    if (!linear_takers(waste, op, &reach))
+        return 0;
+    for (size_t i = 0; i < reach.count; i++) {
+        uint32_t taker = reach.ops[i];
+        bool     hands_on = compiled_hands_on(waste->compiled, taker) ||
+                        waste->compiled->root[taker] != NO_ID || waste_is(waste, taker, "slice");
+        struct str origin = profile_str(waste->profile, waste->profile->ops.items[taker].origin);
+
+        if (waste_is(waste, taker, "scatter") && str_ends(origin, STR("scatter-add"))) {
+            summed += compiled_operand(waste->compiled, taker, 2);
+            into += compiled_elements(waste->compiled, taker);
+        } else if (!hands_on || !linear_takers(waste, taker, &reach)) {
+            return 0;
+        }
+    }
+    return summed >= LEAST_COPIES * into && into > 0 ? 1 - into / summed : 0;
 }
 
 static void mark(struct finder *finder, uint32_t op)
@@ -237,17 +285,82 @@ static void mark(struct finder *finder, uint32_t op)
 
     if (rows.key && rows.part > 0 && is_of_rows(finder, op, &rows))
         waste_mark(finder->waste, op, rows.part * (1 - 1 / rows.copies));
+    if (waste_is(finder->waste, op, "dot") && !has_batch)
+        waste_mark(finder->waste, op, summed_share(finder, op));
     if (finder->waste->share[op] > 0 && finder->waste->compiled->op_class[op] == OP_DECOMPOSITION)
         mark_gradients(finder, op);
 }
 
-/* What is done element by element to results of copies. */
+/* What is done element by element to results of copies, and what puts copies beside other rows. */
 static void mark_passes(struct finder *finder, uint32_t op)
 {
     const struct rows *rows = &finder->rows[op];
 
     if (rows->key && rows->is_made && rows->part >= 1 && linear_is_elementwise(finder->waste, op))
         waste_mark(finder->waste, op, 1 - 1 / rows->copies);
+    if (rows->key && finder->has_marked && waste_is(finder->waste, op, "concatenate") &&
+        rows->part * (1 - 1 / rows->copies) >= LEAST_JOINED)
+        waste_mark(finder->waste, op, 1);
+}
+
+/* Changes places with a sum over copies of its rows: times copies or thin numbers, or a sum. */
+static bool sums_later(const struct finder *finder, uint32_t op)
+{
+    struct op_ids producers = op_graph_producers(finder->waste->graph, op);
+    size_t        own = 0;
+
+    if (compiled_hands_on(finder->waste->compiled, op) ||
+        finder->waste->compiled->root[op] != NO_ID || waste_is(finder->waste, op, "add|subtract"))
+        return true;
+    if (waste_is(finder->waste, op, "dot"))
+        return batch_of(finder, op) < 1.5;
+    for (size_t i = 0; i < producers.count; i++)
+        own +=
+            !finder->rows[producers.ids[i]].key && !linear_is_thin(finder->waste, producers.ids[i]);
+    return waste_is(finder->waste, op, "multiply") && own <= 1;
+}
+
+/* How many rows can be added up before what takes them: gradients of what is the same for copies
+ * are summed over them in the end, with the copies in a product. 0: they are needed one by one. */
+static double summed_later(const struct finder *finder, uint32_t op)
+{
+    const struct waste *waste = finder->waste;
+    struct op_ids       consumers = op_graph_consumers(waste->graph, op);
+    double              fewest = 0;
+
+    for (size_t i = 0; i < consumers.count; i++) {
+        uint32_t taker = consumers.ids[i];
+        double   copies = finder->later[taker];
+
+        if (compiled_holds(waste->compiled, taker) && waste->compiled->root[taker] != op)
+            continue;
+        if (waste_is(waste, taker, "dot") && waste->share[taker] > 0) {
+            struct rows rows = in_common(finder, taker, false);
+
+            if (rows.key && !rows.is_joined && summed_over(finder, taker) > rows.length)
+                copies = rows.copies;
+        }
+        if (copies <= 0 || finder->rows[op].key)
+            return 0;
+        fewest = fewest > 0 && fewest < copies ? fewest : copies;
+    }
+    return sums_later(finder, op) ? fewest : 0;
+}
+
+static void mark_later(struct finder *finder)
+{
+    enum { MOST_ROUNDS = 24 };
+    bool has_changed = true;
+
+    for (int round = 0; has_changed && round < MOST_ROUNDS; round++) {
+        has_changed = false;
+        for (uint32_t op = finder->waste->graph->vertex_count; op-- > 0;)
+            if (finder->later[op] <= 0 && (finder->later[op] = summed_later(finder, op)) > 0)
+                has_changed = true;
+    }
+    for (uint32_t op = 0; op < finder->waste->graph->vertex_count; op++)
+        if (finder->later[op] > 0 && compiled_works(finder->waste->compiled, op))
+            waste_mark(finder->waste, op, 1 - 1 / finder->later[op]);
 }
 
 static bool find(struct ledger *ledger, const struct detector *self)
@@ -257,16 +370,19 @@ static bool find(struct ledger *ledger, const struct detector *self)
 
     finder.rows =
         arena_new_array(ledger->scratch, struct rows, ledger->study->profile->ops.count + 1);
-    if (!finder.rows || !waste_open(&waste, ledger))
+    finder.later = arena_new_array(ledger->scratch, double, ledger->study->profile->ops.count + 1);
+    if (!finder.rows || !finder.later || !waste_open(&waste, ledger))
         return false;
     if (!waste.graph)
         return true;
     spread(&finder);
     for (uint32_t op = 0; op < waste.graph->vertex_count; op++)
         if (is_heavy(&finder, op) && waste_calls(&waste, op) > 0)
-            mark(&finder, op);
-        else
+            mark(&finder, op), finder.has_marked |= waste.share[op] > 0;
+    for (uint32_t op = 0; op < waste.graph->vertex_count; op++)
+        if (!is_heavy(&finder, op) || waste_calls(&waste, op) <= 0)
             mark_passes(&finder, op);
+    mark_later(&finder);
     return waste_claim(&waste, self, LEAST_SHARE, "rows that are copies of a few");
 }
 
