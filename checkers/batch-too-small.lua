@@ -112,6 +112,32 @@ local function of_sessions(p, cfg)
   }
 end
 
+-- Each step is a short call, and the call costs more than what it computes. It may be that there is no more to hand
+-- over: a bound.
+local function of_calls(p, cfg)
+  local step_ns, host_ns = p.fact["step.ns"], p:has("part.host_ns") and p.fact["part.host_ns"] or 0
+  if p.fact["step.source"] ~= "session" or p.fact["step.used"] < cfg.min_unknown_runs or step_ns > cfg.max_run_ns
+    or host_ns < cfg.min_call_share * step_ns or (p.fact["host.python_share"] or 0) > cfg.max_call_python
+    -- Keras' own loop takes the next batch inside of the call: steps-per-execution-1.
+    or p.fact["step.meaning"]:find("iterator") then
+    return nil
+  end
+  local compute_ns = p:has("part.compute_ns") and p.fact["part.compute_ns"] or 0
+  return finding {
+    severity = "info",
+    title = ("A call computes for %s of %s: the rest is paid again for each call"):format(fmt.ns(compute_ns),
+      fmt.ns(step_ns)),
+    evidence = { { "the host's work around it, a call", host_ns, "ns", share = host_ns / step_ns },
+                 { "calls recorded", p.fact["step.used"], "count" } },
+    condition = ("host code takes %s of a call, %s accepted"):format(fmt.pct(host_ns / step_ns),
+      fmt.pct(cfg.min_call_share)),
+    remedy = { text = "Where several inputs are there at once, hand them over in one call; or loop inside of the "
+                 .. "function.", code = "y = model(tf.stack(requests))" },
+    impact = impact.share { ns = host_ns },
+    confidence = "low",
+  }
+end
+
 return rule {
   id = "batch-too-small", api = 1, version = "1.0.0",
   title = "Items are run one by one instead of as a batch",
@@ -143,6 +169,9 @@ return rule {
     min_share = { default = 0.4, min = 0, max = 1, unit = "share", doc = "PyTorch: their time over the step" },
     exponent = { default = 0.75, min = 0, max = 1, unit = "ratio",
                  doc = "a batch of n is priced as if it cost n times as much as one by one, over n to this power" },
+    min_call_share = { default = 0.75, min = 0, max = 1, unit = "share",
+                       doc = "of a step that is one call: the host's, from which this is a fact" },
+    max_call_python = { default = 0.3, min = 0, max = 1, unit = "share", doc = "of it, Python outside of calls" },
     max_run_ns = { default = 5e6, min = 0, max = 1e12, unit = "ns", doc = "a longer run has work enough" },
   },
   doc = [[
@@ -151,7 +180,8 @@ launch. As one batch the weights are read once. Priced as if a batch of n cost a
 root of n single runs, between one (weights dominate) and n (arithmetic does). Silent when a run
 takes long by itself, where its products work on many rows (that is a batch), where the program only updates arrays
 or gives nothing but new versions of what it takes (an iteration), and where Python reads a result in each turn to
-decide what to run next. A fact where the program may make one token of a text after the other. PyTorch programs do
+decide what to run next. A fact where the program may make one token of a text after the other, and where nothing marks
+steps and each short call is mostly the host's. PyTorch programs do
 the same that go backward many times over a few rows before they update, or call a network for one row after the other
 without the next one being made of its result: what starting its ops and the Python between them takes is priced, and of
 products what this machine's best rate does not need.]],
@@ -163,6 +193,8 @@ products what this machine's best rate does not need.]],
     if p.format == "kineto" and p:has("torch.backward_passes") and p:has("torch.forward_gap_ns") then
       return of_pytorch(p, cfg)
     end
+    local calls = p.format == "xspace" and p:has("step.source") and p:has("step.used") and of_calls(p, cfg)
+    if calls then return calls end
     if not p:has("runs.main_count") or not p:has("runs.main_median_ns") then
       return skip { reason = "no runs of compiled programs and no backward passes are recorded",
                     capture = "a host timeline" }
@@ -242,6 +274,14 @@ products what this machine's best rate does not need.]],
     { name = "one by one", framework = "jax", finding = true, replay = { 8e6 },
       facts = { ["step.ns"] = 1e7, ["runs.count"] = 32, ["runs.programs"] = 1, ["runs.main_count"] = 32,
                 ["runs.main_median_ns"] = 3e5, ["runs.main_program"] = "jit_f" } },
+    { name = "a row a call", framework = "tensorflow", format = "xspace", finding = true, severity = "info",
+      facts = { ["step.ns"] = 1.3e6, ["step.used"] = 236, ["step.source"] = "session", ["host.python_share"] = 0.08,
+                ["step.meaning"] = "a call of signature_wrapper", ["part.host_ns"] = 1.2e6,
+                ["part.compute_ns"] = 8e4 } },
+    { name = "calls of fit", framework = "tensorflow", format = "xspace", skipped = true,
+      facts = { ["step.ns"] = 1.3e6, ["step.used"] = 236, ["step.source"] = "session", ["host.python_share"] = 0.08,
+                ["step.meaning"] = "a call of multi_step_on_iterator", ["part.host_ns"] = 1.2e6,
+                ["part.compute_ns"] = 8e4 } },
     { name = "parameters one by one", framework = "jax", finding = false,
       facts = { ["step.ns"] = 1e7, ["runs.count"] = 61, ["runs.programs"] = 2, ["runs.main_count"] = 60,
                 ["runs.main_median_ns"] = 7e3, ["runs.main_program"] = "jit_update" },

@@ -12,6 +12,8 @@ return rule {
                   doc = "growth over the recording from which this is said" },
     sure_steps = { default = 20, min = 5, max = 1e6, unit = "count",
                    doc = "steps from which the growth is a price; before, it may end soon" },
+    sure_ns = { default = 5e6, min = 0, max = 1e12, unit = "ns",
+                doc = "a step from which this is a price: another program holds a shorter one up as long as it takes" },
     min_z = { default = 2.58, min = 0, max = 100, unit = "none",
               doc = "Mann-Kendall statistic; 2.58 leaves one per cent to chance" },
   },
@@ -43,6 +45,7 @@ in a short recording without a price. Silent where chance can do it.]],
     local z = (s - 1) / math.sqrt(n * (n - 1) * (2 * n + 5) / 18)
     if z < cfg.min_z then return nil end
     local growth_ns = drift * step_ns
+    local is_sure = n >= cfg.sure_steps and step_ns >= cfg.sure_ns
     return finding {
       title = ("Steps get %s slower over the recording"):format(fmt.pct(drift)),
       evidence = {
@@ -54,8 +57,8 @@ in a short recording without a price. Silent where chance can do it.]],
         fmt.pct(drift), fmt.pct(cfg.min_share), z, cfg.min_z),
       remedy = { text = "Look for what grows: lists that keep tensors, metrics kept on the device, longer inputs, "
                    .. "memory; and for clocks that fall with heat." },
-      severity = n >= cfg.sure_steps and "warn" or "info",
-      impact = n >= cfg.sure_steps and impact.exposed { ns = growth_ns / 2 } or impact.none(),
+      severity = is_sure and "warn" or "info",
+      impact = is_sure and impact.exposed { ns = growth_ns / 2 } or impact.none(),
       confidence = "low",
     }
   end,

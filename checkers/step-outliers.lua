@@ -14,12 +14,14 @@ return rule {
                   doc = "slow steps from which this is a warning: one alone may be chance" },
     sure_steps = { default = 20, min = 5, max = 1e6, unit = "count",
                    doc = "steps from which the excess is a price; before, it may be chance" },
+    sure_ns = { default = 5e6, min = 0, max = 1e12, unit = "ns",
+                doc = "a step from which this is a price: another program holds a shorter one up as long as it takes" },
   },
   doc = [[
 A step is slow when its modified z score, 0.6745 times its distance from the median over the median
 absolute deviation, exceeds 3.5. What slow steps cost is their time above the median, spread over
-all steps. In a short recording that may be chance: then it is a fact without a price. Silent with
-fewer than min_steps steps.]],
+all steps. In a short recording, or where steps take less than what another program may hold them up for,
+that may be chance: then it is a fact without a price. Silent with fewer than min_steps steps.]],
 
   check = function(p, cfg)
     local step_ns, used = p.fact["step.ns"], p.fact["step.used"]
@@ -37,6 +39,7 @@ fewer than min_steps steps.]],
     }
     local longest_ns = p.fact["step.max_ns"]
     if longest_ns then evidence[#evidence + 1] = { "longest step", longest_ns, "ns" } end
+    local is_sure = used >= cfg.sure_steps and step_ns >= cfg.sure_ns
     return finding {
       title = ("%d of %d steps %s slow, %s a step on average"):format(
         slow, used, slow == 1 and "is" or "are", fmt.ms(excess_ns)),
@@ -46,8 +49,8 @@ fewer than min_steps steps.]],
       remedy = { text = "Look at what the slow steps do besides: logging, checkpoints, evaluation, "
                    .. "other input, garbage collection; move it off the step or do it less often." },
       -- What happened once may have come from outside the program.
-      severity = used >= cfg.sure_steps and slow >= cfg.sure_slow and "warn" or "info",
-      impact = used >= cfg.sure_steps and impact.exposed { ns = excess_ns } or impact.none(),
+      severity = is_sure and slow >= cfg.sure_slow and "warn" or "info",
+      impact = is_sure and impact.exposed { ns = excess_ns } or impact.none(),
       confidence = "low",
     }
   end,
@@ -59,6 +62,9 @@ fewer than min_steps steps.]],
     { name = "once in twenty", finding = true, severity = "info",
       facts = { ["step.ns"] = 1e7, ["step.used"] = 20, ["step.slow_count"] = 1,
                 ["step.slow_excess_ns"] = 2e6 } },
+    { name = "forty short steps", finding = true, severity = "info",
+      facts = { ["step.ns"] = 1e6, ["step.used"] = 40, ["step.slow_count"] = 2,
+                ["step.slow_excess_ns"] = 2e5 } },
     { name = "two of ten may be chance", finding = true,
       facts = { ["step.ns"] = 1e7, ["step.used"] = 10, ["step.slow_count"] = 2,
                 ["step.slow_excess_ns"] = 2e6 } },

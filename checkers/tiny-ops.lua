@@ -14,7 +14,7 @@ return rule {
     unrecorded = { default = 10, min = 1, max = 1e6, unit = "ratio",
                    doc = "turns of the executor for each recorded op, from which it is their time that counts" },
     max_layer_share = { default = 0.5, min = 0, max = 1, unit = "share",
-                        doc = "of the ops, those in the loop of a recurrent layer, from which this is a fact" },
+                        doc = "of the ops, those of a recurrent layer or an optimizer, from which this is a fact" },
     min_with_ops = { default = 0.5, min = 0, max = 1, unit = "share",
                      doc = "share of the step in the executor and in tiny ops, from which this is a fact" },
     min_executor = { default = 0.15, min = 0, max = 1, unit = "share", doc = "of it, the executor" },
@@ -25,7 +25,8 @@ return rule {
   doc = [[
 Every op costs the executor some microseconds to find ready, to start and to hand on. Priced as nine
 tenths of that time: stacked variables and batched ops need a tenth of the ops. A fact where the executor and
-hundreds of tiny ops take half of the step together. Silent where ops are
+hundreds of tiny ops take half of the step together, where most ops are an optimizer's, and in the loop of a recurrent
+layer. Silent where ops are
 long or few, or the executor hides behind them.]],
 
   check = function(p, cfg)
@@ -52,15 +53,21 @@ long or few, or the executor hides behind them.]],
       return nil
     end
 
-    -- The loop of a library's recurrent layer is its only form on a host: a fact, not a flaw.
-    local is_layer = false
+    -- The loop of a library's recurrent layer is its only form on a host, as an optimizer's ops on each variable are: a
+    -- fact, not a flaw.
+    local is_library = false
     if p:has("ops") then
       local ops = p:table("ops")
-      local cells = ops:where { name = { like = "(?i)while.*(gru|lstm|rnn)[a-z0-9_]*(/|$)" } }:sum("calls")
-      is_layer = cells > cfg.max_layer_share * recorded
+      local function calls(pattern) return ops:where { name = { like = pattern } }:sum("calls") end
+      is_library = calls("(?i)while.*(gru|lstm|rnn)[a-z0-9_]*(/|$)") > cfg.max_layer_share * recorded
+        or calls("(?i)(^|/)(ada|sgd|rmsprop|nadam|lion|ftrl|lamb|momentum)[a-z0-9_]*/") > cfg.max_layer_share * recorded
+        or turns > 2 * recorded and calls("(?i)(^|/)[a-z0-9_]*(gru|lstm|rnn)[a-z0-9_]*/TensorArray") > 0
     end
+    is_fact = is_fact or is_library
+    local tiny = is_fact and p:has("part.compute_ns")
+      and math.min(1, ops_ns / math.max(p.fact["part.compute_ns"], 1)) or 1
     return finding {
-      severity = (is_layer or is_fact) and "info" or "warn",
+      severity = is_fact and "info" or "warn",
       title = ("%s ops a step with a median of %s: the executor takes %s of the step"):format(
         fmt.whole(count), fmt.ns(median_ns), fmt.pct(executor_ns / step_ns)),
       evidence = { { "executor a step", executor_ns, "ns", share = executor_ns / step_ns },
@@ -71,7 +78,7 @@ long or few, or the executor hides behind them.]],
                  code = "@tf.function(jit_compile=True)   # or one stacked variable and a batched matmul" },
       impact = impact.replay { { "scale", parts = { "host" }, kinds = { "executor", "run" },
                                  factor = 1 - 0.9 * part },
-                               { "scale", parts = { "compute" }, factor = 0.5 } },
+                               { "scale", parts = { "compute" }, factor = 1 - 0.5 * tiny } },
       confidence = "medium",
     }
   end,
@@ -92,6 +99,12 @@ long or few, or the executor hides behind them.]],
     { name = "turns of the executor that take long", framework = "tensorflow", finding = false,
       facts = { ["step.ns"] = 1e7, ["host.executor_ns"] = 6e6, ["ops.count_per_step"] = 30, ["ops.median_ns"] = 500 },
       tables = { activities = { { name = "ExecutorState::Process", kind = "executor", events = 400 } } } },
+    { name = "an optimizer's ops, beside products", framework = "tensorflow", finding = true, severity = "info",
+      replay = { 2e6, 2.5e5 },
+      facts = { ["step.ns"] = 4e6, ["host.executor_ns"] = 2.2e6, ["ops.count_per_step"] = 713, ["ops.median_ns"] = 260,
+                ["ops.tiny_self_ns"] = 5e5, ["part.compute_ns"] = 1.7e6 },
+      tables = { ops = { { name = "adam/mul_3", type = "Mul", calls = 640 },
+                         { name = "dense/MatMul", type = "_MklMatMul", calls = 73 } } } },
     { name = "a recurrent layer", framework = "tensorflow", finding = true, replay = { 6e6 },
       facts = { ["step.ns"] = 1e7, ["host.executor_ns"] = 6e6, ["ops.count_per_step"] = 4000, ["ops.median_ns"] = 1e3 },
       tables = { activities = { { name = "ExecutorState::Process", kind = "executor", events = 9000 } },
