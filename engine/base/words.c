@@ -36,7 +36,7 @@ static void add(struct words *words, struct word word)
 {
     uint16_t *first;
 
-    if (words->count == WORDS_MOST || word.text.len < (word.is_end ? 1 : KEY_BYTES))
+    if (words->count == words->room || word.text.len < (word.is_end ? 1 : KEY_BYTES))
         abort();
     word.head = head_of(word.text.data, word.text.len);
     memset(&word.mask, 0xff, word.text.len < sizeof word.mask ? word.text.len : sizeof word.mask);
@@ -65,14 +65,14 @@ void words_add(struct words *words, const char *list, uint16_t row)
     }
 }
 
-static bool stands(const struct word *word, const struct words_walk *walk)
+static bool stands(const struct word *word, struct str text, size_t at)
 {
-    size_t left = walk->text.len - walk->at;
+    size_t left = text.len - at;
 
-    return word->text.len <= left && (!word->is_start || walk->at == 0) &&
+    return word->text.len <= left && (!word->is_start || at == 0) &&
            (!word->is_end || word->text.len == left) &&
            (word->text.len <= sizeof word->head ||
-            memcmp(walk->text.data + walk->at, word->text.data, word->text.len) == 0);
+            memcmp(text.data + at, word->text.data, word->text.len) == 0);
 }
 
 const struct word *words_next(const struct words *words, struct words_walk *walk)
@@ -93,7 +93,7 @@ const struct word *words_next(const struct words *words, struct words_walk *walk
             const struct word *word = &words->items[next - 1];
 
             next = word->next;
-            if ((head & word->mask) == word->head && stands(word, walk)) {
+            if ((head & word->mask) == word->head && stands(word, text, walk->at)) {
                 walk->key = key;
                 walk->next = next;
                 return word;
@@ -117,4 +117,27 @@ uint16_t words_first_row(const struct words *words, struct str text, uint16_t no
         if (word->row < none)
             none = word->row;
     return none;
+}
+
+bool words_fit(const struct words *words, struct str text, uint16_t row, bool at_start)
+{
+    uint32_t key = key_of(text);
+
+    for (size_t at = 0; at < text.len && (at == 0 || !at_start); at++) {
+        uint16_t next;
+        uint64_t head;
+
+        if (at > 0)
+            key >>= 8;
+        if (at > 0 && at + KEY_BYTES <= text.len)
+            key |= (uint32_t)(unsigned char)text.data[at + KEY_BYTES - 1] << 16;
+        next = words->first[bucket_of(key)];
+        head = next ? head_of(text.data + at, text.len - at) : 0;
+        for (const struct word *word; next; next = word->next) {
+            word = &words->items[next - 1];
+            if (word->row == row && (head & word->mask) == word->head && stands(word, text, at))
+                return true;
+        }
+    }
+    return false;
 }

@@ -7,7 +7,7 @@
 
 #include "base/str.h"
 
-enum { WORDS_MOST = 512, WORDS_BUCKETS = 1024 };
+enum { WORDS_BUCKETS = 1024 };
 
 struct word {
     struct str text;
@@ -16,10 +16,10 @@ struct word {
     uint16_t   next; /* of its bucket, + 1; 0: none */
     bool       is_start, is_end; /* stands at the text's start, at its end */
 };
-struct words {
-    struct word items[WORDS_MOST];
-    uint16_t    first[WORDS_BUCKETS]; /* by key: a word's place in items + 1 */
-    uint16_t    count;
+struct words { /* zeros but for items and their room */
+    struct word *items;
+    uint16_t     room, count;
+    uint16_t     first[WORDS_BUCKETS]; /* by key: a word's place in items + 1 */
 };
 struct words_walk {
     struct str text;
@@ -29,8 +29,8 @@ struct words_walk {
     bool       is_begun;
 };
 
-/* Words as of str_fits, all of a row. Those of one and two letters stand at a text's end. What is beyond WORDS_MOST ends
- * the program: lists are the program's own. */
+/* Words as of str_fits, all of a row. Those of one and two letters stand at a text's end. Lists are the program's own:
+ * what has no room ends it. */
 void words_add(struct words *words, const char *list, uint16_t row);
 /* A text that may hold stars and bars, wherever it stands; three bytes at least. */
 void words_add_part(struct words *words, struct str part, uint16_t row);
@@ -38,5 +38,7 @@ void words_add_part(struct words *words, struct str part, uint16_t row);
 const struct word *words_next(const struct words *words, struct words_walk *walk);
 /* The first row that fits the text, as str_fits has it of each; `none` where none does. */
 uint16_t words_first_row(const struct words *words, struct str text, uint16_t none);
+/* Whether the text fits one of a row's words; `at_start`: only of those that stand there. */
+bool words_fit(const struct words *words, struct str text, uint16_t row, bool at_start);
 
 #endif

@@ -1,6 +1,10 @@
 #include "model/names.h"
 
+#include "base/macros.h"
+#include "base/words.h"
+
 #include <ctype.h>
+#include <pthread.h>
 #include <string.h>
 
 static const char *const lists[NAME_LIST_COUNT] = {
@@ -8,6 +12,11 @@ static const char *const lists[NAME_LIST_COUNT] = {
 #include "model/names.def"
 #undef NAMES
 };
+
+const char *name_list_words(enum name_list list)
+{
+    return lists[list];
+}
 
 static const struct str ids[NAME_LIST_COUNT] = {
 #define NAMES(id, words) [NAMES_##id] = STR_INIT(#id),
@@ -55,7 +64,21 @@ size_t name_list_pattern(enum name_list list, char *pattern, size_t room)
     return add_piece(pattern, room, len, ")$", 2);
 }
 
+static struct word    items[2048];
+static struct words   words = { .items = items, .room = ARRAY_COUNT(items) };
+static bool           is_anchored[NAME_LIST_COUNT]; /* no word of the list begins with a star */
+static pthread_once_t words_made = PTHREAD_ONCE_INIT;
+
+static void make_words(void)
+{
+    for (uint16_t list = 0; list < NAME_LIST_COUNT; list++) {
+        words_add(&words, lists[list], list);
+        is_anchored[list] = *lists[list] != '*' && !strstr(lists[list], "|*");
+    }
+}
+
 bool name_is(struct str name, enum name_list list)
 {
-    return str_fits(name, lists[list]);
+    pthread_once(&words_made, make_words);
+    return words_fit(&words, name, (uint16_t)list, is_anchored[list]);
 }

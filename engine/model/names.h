@@ -16,8 +16,9 @@ enum name_list {
     NAME_LIST_COUNT
 };
 
-/* O(bytes of the list). */
+/* O(bytes of the name). */
 bool name_is(struct str name, enum name_list list);
+const char *name_list_words(enum name_list list);
 /* By its id in small letters, as rules write it: "tf_file_reader". NAME_LIST_COUNT: there is none. */
 enum name_list name_list_find(struct str id);
 /* Writes the pattern (PCRE2) that fits the names of a list and no others, as far as there is room; the bytes of

@@ -81,7 +81,8 @@ static struct str plain(struct str type, char *text, size_t room)
     return (struct str) { text, used };
 }
 
-static struct words   words;
+static struct word    items[512];
+static struct words   words = { .items = items, .room = ARRAY_COUNT(items) };
 static pthread_once_t words_made = PTHREAD_ONCE_INIT;
 
 static void make_words(void)

@@ -25,6 +25,9 @@ static uint16_t first_by_one(struct str text)
 
 static void make(struct words *words)
 {
+    static struct word items[64];
+
+    *words = (struct words) { .items = items, .room = ARRAY_COUNT(items) };
     for (uint16_t i = 0; i < ARRAY_COUNT(lists); i++)
         words_add(words, lists[i], i);
 }
@@ -72,14 +75,18 @@ static void many_texts_fit_as_one_by_one(void **state)
         }
         assert_int_equal(words_first_row(&words, (struct str) { text, len }, ARRAY_COUNT(lists)),
                          first_by_one((struct str) { text, len }));
+        for (uint16_t row = 0; row < ARRAY_COUNT(lists); row++)
+            assert_int_equal(words_fit(&words, (struct str) { text, len }, row, false),
+                             str_fits((struct str) { text, len }, lists[row]));
     }
 }
 
 static void every_place_is_told(void **state)
 {
-    struct words_walk   walk = { .text = STR("sgemm_sgemm") };
-    static struct words words;
-    const size_t        places[] = { 0, 1, 6, 7 };
+    struct word       items[2];
+    struct words_walk walk = { .text = STR("sgemm_sgemm") };
+    struct words      words = { .items = items, .room = 2 };
+    const size_t      places[] = { 0, 1, 6, 7 };
 
     (void)state;
     words_add_part(&words, STR("sgemm"), 0);

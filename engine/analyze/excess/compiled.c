@@ -4,10 +4,19 @@
 #include "model/names.h"
 #include "model/op_graph.h"
 
-/* Functions of JAX that draw numbers; their instructions are plain arithmetic by themselves. */
+/* Detectors ask the same of the same few types, again and again. */
 bool compiled_is_type(const struct compiled *compiled, uint32_t op, const char *types)
 {
-    return str_fits(profile_str(compiled->profile, compiled->profile->ops.items[op].type), types);
+    static const char anchor[] = ""; /* how far lists are from it fits 32 bits: they are literals */
+    uint32_t          type = compiled->profile->ops.items[op].type;
+    uint64_t          list = (uint32_t)((uintptr_t)types - (uintptr_t)anchor);
+    uint32_t          fits = id_map_get(compiled->fits, list << 32 | type);
+
+    if (fits == NO_ID) {
+        fits = str_fits(profile_str(compiled->profile, type), types);
+        (void)!id_map_put(compiled->fits, list << 32 | type, fits); /* then it is asked again */
+    }
+    return fits;
 }
 
 bool compiled_holds(const struct compiled *compiled, uint32_t op)
@@ -21,6 +30,7 @@ static bool is_plain(enum op_class op_class)
            op_class == OP_VIEW;
 }
 
+/* Functions of JAX that draw numbers; their instructions are plain arithmetic by themselves. */
 static bool draws_numbers(struct str origin)
 {
     return name_is(origin, NAMES_JAX_RANDOM);
@@ -354,6 +364,7 @@ bool compiled_open(struct compiled *compiled, const struct profile *profile, str
     size_t count = profile->ops.count;
 
     *compiled = (struct compiled) { .profile = profile, .scratch = scratch };
+    compiled->fits = arena_new(scratch, struct id_map);
     compiled->op_class = arena_new_array(scratch, uint8_t, count + 1);
     compiled->from = arena_new_array(scratch, uint8_t, count + 1);
     compiled->source = arena_new_array(scratch, uint32_t, count + 1);
@@ -361,9 +372,10 @@ bool compiled_open(struct compiled *compiled, const struct profile *profile, str
     compiled->of_origin = arena_new_array(scratch, uint8_t, profile->names.count + 1);
     compiled->weight = arena_new_array(scratch, double, count + 1);
     compiled->root = arena_new_array(scratch, uint32_t, count + 1);
-    if (!compiled->op_class || !compiled->from || !compiled->source || !compiled->of_type ||
-        !compiled->of_origin || !compiled->weight || !compiled->root)
+    if (!compiled->fits || !compiled->op_class || !compiled->from || !compiled->source ||
+        !compiled->of_type || !compiled->of_origin || !compiled->weight || !compiled->root)
         return false;
+    compiled->fits->arena = scratch;
     for (uint32_t op = 0; op < count; op++) {
         compiled->op_class[op] = (uint8_t)class_of(compiled, op);
         compiled->source[op] = profile->ops.items[op].source;

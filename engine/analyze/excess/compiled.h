@@ -19,12 +19,14 @@ struct compiled {
     uint32_t             *source; /* by row: of profile->sources, of neighbours where it has none */
     double               *weight; /* by row: elements or flops of one execution, contents and all */
     uint32_t *root; /* by row: of what it holds, the instruction that gives its result; NO_ID */
+    struct id_map *fits; /* by list of types and name of a type: whether that is one of them */
     uint8_t  *of_type, *of_origin; /* by name of the profile: enum op_class + 1; 0 unknown */
 };
 
 /* false: out of memory. */
 bool compiled_open(struct compiled *compiled, const struct profile *profile, struct arena *scratch);
-bool compiled_is_type(const struct compiled *compiled, uint32_t op, const char *types); /* str_fits */
+/* `types`: a literal, as of str_fits. */
+bool compiled_is_type(const struct compiled *compiled, uint32_t op, const char *types);
 bool compiled_is_complex(const struct compiled *compiled, uint32_t op); /* its first result */
 /* Hands its operands to the parameters of its contents. */
 bool compiled_holds(const struct compiled *compiled, uint32_t op);

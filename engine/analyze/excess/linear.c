@@ -9,8 +9,7 @@ static bool is_type(const struct waste *waste, uint32_t op, const char *types)
 
 bool linear_is_elementwise(const struct waste *waste, uint32_t op)
 {
-    return name_is(profile_str(waste->profile, waste->profile->ops.items[op].type),
-                   NAMES_HLO_ELEMENTWISE) ||
+    return is_type(waste, op, name_list_words(NAMES_HLO_ELEMENTWISE)) ||
            is_type(waste, op, "convert|select|and|or|not|clamp|is-finite");
 }
 

@@ -2,6 +2,8 @@
 
 #include "base/macros.h"
 
+#include <string.h>
+
 static const struct taken NONE = { .picked = 0 };
 
 static bool is_type(const struct parts *parts, uint32_t op, const char *type)
@@ -232,23 +234,40 @@ static bool grows(const struct taken *part, const struct taken *than)
     return part->picked > than->picked;
 }
 
+/* What makes the operands of an op is to be looked at again. */
+static void mark_makers(const struct waste *waste, uint32_t op, bool *is_due)
+{
+    struct op_ids makers = op_graph_producers(waste->graph, op);
+
+    for (size_t i = 0; i < makers.count; i++)
+        is_due[makers.ids[i]] = true;
+}
+
 /* From users to makers, until nothing changes; parts only grow. */
 bool parts_open(struct parts *parts, const struct waste *waste)
 {
     enum { MOST_ROUNDS = 24 };
-    uint32_t count = waste->graph->vertex_count;
-    bool     has_changed = true;
+    struct arena *scratch = waste->ledger->scratch;
+    uint32_t      count = waste->graph->vertex_count;
+    bool         *is_due = arena_new_array(scratch, bool, (size_t)count + 1), has_changed = true;
 
-    parts->part = arena_new_array(waste->ledger->scratch, struct taken, (size_t)count + 1);
-    if (!parts->part || !axes_open(&parts->axes, waste))
+    parts->part = arena_new_array(scratch, struct taken, (size_t)count + 1);
+    if (!is_due || !parts->part || !axes_open(&parts->axes, waste))
         return false;
+    memset(is_due, true, count);
     for (int round = 0; has_changed && round < MOST_ROUNDS; round++) {
         has_changed = false;
         for (uint32_t op = count; op-- > 0;) {
-            struct taken part = part_of(parts, op);
+            struct taken part;
 
-            if (grows(&part, &parts->part[op]))
+            if (!is_due[op])
+                continue;
+            is_due[op] = false;
+            part = part_of(parts, op);
+            if (grows(&part, &parts->part[op])) {
                 parts->part[op] = part, has_changed = true;
+                mark_makers(waste, op, is_due);
+            }
         }
     }
     for (uint32_t op = 0; has_changed && op < count; op++)

@@ -148,7 +148,8 @@ enum {
     DTYPES_FROM = CORES_FROM + ARRAY_COUNT(tensor_core_rules),
     PARTS = DTYPES_FROM + ARRAY_COUNT(dtype_rules)
 };
-static struct words   parts;
+static struct word    items[PARTS];
+static struct words   parts = { .items = items, .room = PARTS };
 static pthread_once_t parts_made = PTHREAD_ONCE_INIT;
 
 static void make_parts(void)

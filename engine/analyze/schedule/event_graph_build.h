@@ -38,6 +38,9 @@ struct call_wait { /* what a host call or a stream waits for, where the recordin
     int64_t  from_ns;     /* of a stream's wait: work enqueued from this time on waits */
     uint32_t next;        /* older row of the same line, or NO_ID */
 };
+struct others {
+    uint32_t any, elsewhere; /* the one before it, and the last before it on another thread; NO_ID */
+};
 struct build {
     struct event_graph    *graph;
     const struct study    *study;
@@ -50,6 +53,8 @@ struct build {
     uint32_t *node_of_call;         /* by event: first node of a host call, or NO_ID */
     uint32_t *timeline_of_call;     /* by event that enqueues: its timeline */
     VEC(uint32_t) previous;         /* by node: the one before on its line, or NO_ID */
+    VEC(struct others) others;      /* by node: those before it on threads of its host */
+    uint32_t              *last_on_host; /* by host: the last node of a thread, or NO_ID */
     VEC(struct call_wait) waits;
     struct id_map wait_of_call;     /* host call -> row of waits */
     struct collective_list collectives;

@@ -78,6 +78,18 @@ static bool add_edge(struct build *build, uint32_t from, enum edge_kind kind, in
     return from == NO_ID || vec_push(&build->graph->edges, build->arena, edge);
 }
 
+/* What threads of a host did, one behind the other. */
+static struct others others_of(const struct build *build, uint32_t line)
+{
+    const struct graph_line *of = &build->graph->lines.items[line];
+    uint32_t                 before = of->is_device ? NO_ID : build->last_on_host[of->host];
+    struct others            others = { before, before };
+
+    if (before != NO_ID && node_at(build, before)->line == line)
+        others.elsewhere = build->others.items[before].elsewhere;
+    return others;
+}
+
 /* The node's edges come behind it. */
 static bool add_node(struct build *build, uint32_t line, struct graph_node node)
 {
@@ -87,9 +99,12 @@ static bool add_node(struct build *build, uint32_t line, struct graph_node node)
     node.line = line;
     node.first_edge = (uint32_t)build->graph->edges.count;
     if (!vec_push(&build->graph->nodes, build->arena, node) ||
-        !vec_push(&build->previous, build->scratch, of->last))
+        !vec_push(&build->previous, build->scratch, of->last) ||
+        !vec_push(&build->others, build->scratch, others_of(build, line)))
         return false;
     of->last = row;
+    if (!build->graph->lines.items[line].is_device)
+        build->last_on_host[build->graph->lines.items[line].host] = row;
     return true;
 }
 
@@ -139,26 +154,27 @@ bool build_step(struct build *build, struct graph_window *window, uint32_t windo
 static uint32_t handed_by(const struct build *build, uint32_t line, int64_t time_ns,
                           int64_t *lag_ns, bool *from_start)
 {
-    uint32_t host = build->graph->lines.items[line].host;
+    uint32_t row = build->last_on_host[build->graph->lines.items[line].host];
     bool     is_input = makes_input(build, node_at(build, build->lines.items[line].last));
     size_t   looked = 0;
     uint32_t best = NO_ID;
     int64_t  latest_ns = INT64_MIN;
 
-    for (size_t i = build->graph->nodes.count; i > 0 && looked < RECENT_NODES; i--) {
-        const struct graph_node *node = &build->graph->nodes.items[i - 1];
-        const struct graph_line *of = &build->graph->lines.items[node->line];
+    while (row != NO_ID && looked < RECENT_NODES) {
+        const struct graph_node *node = node_at(build, row);
+        bool                     is_own = node->line == line;
+        uint32_t                 at = row;
         int64_t                  moment_ns;
 
-        if (of->is_device || of->host != host || node->line == line ||
-            (!is_input && makes_input(build, node)))
+        row = is_own ? build->others.items[at].elsewhere : build->others.items[at].any;
+        if (is_own || (!is_input && makes_input(build, node)))
             continue;
         looked++;
         moment_ns = node->end_ns <= time_ns ? node->end_ns : node->start_ns;
         if (moment_ns > time_ns || moment_ns <= latest_ns)
             continue;
         latest_ns = moment_ns;
-        best = (uint32_t)i - 1;
+        best = at;
         *from_start = node->end_ns > time_ns;
     }
     *lag_ns = best == NO_ID ? 0 : time_ns - latest_ns;

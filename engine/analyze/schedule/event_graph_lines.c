@@ -285,7 +285,9 @@ bool build_lines(struct build *build)
         arena_new_array(build->scratch, uint32_t, profile->timelines.count + 1);
     build->base_of_host = arena_new_array(build->scratch, uint32_t, profile->hosts.count + 1);
     build->leader_of_host = arena_new_array(build->scratch, uint32_t, profile->hosts.count + 1);
-    if (!windows || !build->line_of_timeline || !build->base_of_host || !build->leader_of_host)
+    build->last_on_host = arena_new_array(build->scratch, uint32_t, profile->hosts.count + 1);
+    if (!windows || !build->line_of_timeline || !build->base_of_host || !build->leader_of_host ||
+        !build->last_on_host)
         return false;
     for (uint32_t t = 0; t < profile->timelines.count; t++) {
         const struct timeline *timeline = &profile->timelines.items[t];
@@ -301,7 +303,7 @@ bool build_lines(struct build *build)
     for (uint32_t host = 0; host < profile->hosts.count; host++) {
         uint32_t leader = find_leader(build, host);
 
-        build->base_of_host[host] = NO_ID;
+        build->base_of_host[host] = build->last_on_host[host] = NO_ID;
         build->leader_of_host[host] = leader;
         if (leader != NO_ID)
             build->graph->lines.items[leader].is_leader = true;
