@@ -143,9 +143,8 @@ computation.]],
     if p:has("eager.ops") and p.fact["eager.ops"] > 20 then return nil end
     if p:has("runs.count") and p.fact["runs.count"] > 8 then return nil end
     if p.fact["part.compute_ns"] == 0 then return nil end
-    -- Calls of the runtime alone do not tell what the host does between them.
-    if p.format == "kineto" and p:has("coverage.ops") and p.fact["coverage.ops"] == 0
-        and (p.fact["coverage.python_events"] or 0) == 0 then
+    -- Without stacks what the host does between ops and calls of the runtime has no name: other rules have its time.
+    if p.format == "kineto" and p:has("device.idle_share") and (p.fact["coverage.python_events"] or 0) == 0 then
       return nil
     end
     local before = p.fact["host.python_before_ns"]
@@ -207,15 +206,15 @@ computation.]],
                               detail = "looking: 8 variables are read one by one, 0 written" } } } },
     { name = "the compiler's own Python", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7, ["python.path_ns"] = 4e6, ["host.python_before_ns"] = 0,
-                ["part.compute_ns"] = 5e6, ["coverage.ops"] = 12 },
+                ["part.compute_ns"] = 5e6, ["device.idle_share"] = 0.5, ["coverage.python_events"] = 80 },
       tables = { activities = { { name = "/tmp/torchinductor_u/ov/c.py(25): call", kind = "python", on_leader = true,
                                   path_self_ns = 3e6 } } } },
-    { name = "calls of the runtime alone", framework = "pytorch", format = "kineto", finding = false,
+    { name = "a device, and no stacks", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7, ["python.path_ns"] = 4e6, ["host.python_before_ns"] = 0,
-                ["part.compute_ns"] = 5e6, ["coverage.ops"] = 0, ["coverage.python_events"] = 0 } },
-    { name = "the same between ops", framework = "pytorch", format = "kineto", finding = true, severity = "info",
+                ["part.compute_ns"] = 5e6, ["device.idle_share"] = 0.5, ["coverage.python_events"] = 0 } },
+    { name = "a device, and stacks", framework = "pytorch", format = "kineto", finding = true, severity = "info",
       facts = { ["step.ns"] = 1e7, ["python.path_ns"] = 4e6, ["host.python_before_ns"] = 0,
-                ["part.compute_ns"] = 5e6, ["coverage.ops"] = 12, ["coverage.python_events"] = 0 } },
+                ["part.compute_ns"] = 5e6, ["device.idle_share"] = 0.5, ["coverage.python_events"] = 80 } },
     { name = "a loader's Python in its own thread", framework = "jax", finding = false,
       facts = { ["step.ns"] = 1e7, ["python.path_ns"] = 4e6,
                 ["host.python_before_ns"] = 2e5, ["part.compute_ns"] = 5e6 },
