@@ -14,15 +14,19 @@ return rule {
   doc = [[
 Tells what the idle time of the busiest accelerator is down to. It has no price of its own: the rules
 about input, the host, launches, syncs and communication price their part of it. Idle means that no
-stream had a kernel, a copy or a set. Start-up in a recording that stands for a step is left out of both.
-Silent below min_share and where the timeline is missing.]],
+stream had a kernel, a copy or a set. Start-up in a recording that stands for a step is left out of both, work of
+replayed graphs that was not recorded of the idle time. Silent below min_share and where the timeline is missing.]],
 
   check = function(p, cfg)
     local device = p:table("devices"):top("busy_ns", 1):rows()[1]
     if not device or device.idle_share < cfg.min_share then return nil end
     local startup_ns = math.min(p:has("startup.ns") and p.fact["startup.ns"] or 0, device.idle_compile_ns or 0)
-    local idle_ns, step_ns = device.idle_ns - startup_ns, device.busy_ns + device.idle_ns - startup_ns
-    local share = startup_ns > 0 and (step_ns > 0 and idle_ns / step_ns or 0) or device.idle_share
+    -- Between works of a replayed graph the device hardly rests: what it did there was not recorded.
+    local unrecorded_ns = device.idle_unrecorded_ns or 0
+    local idle_ns = device.idle_ns - startup_ns - unrecorded_ns
+    local step_ns = device.busy_ns + device.idle_ns - startup_ns
+    local is_cut = startup_ns + unrecorded_ns > 0
+    local share = is_cut and (step_ns > 0 and idle_ns / step_ns or 0) or device.idle_share
     if share < cfg.min_share then return nil end
 
     local causes = {
@@ -43,6 +47,9 @@ Silent below min_share and where the timeline is missing.]],
     if startup_ns > 0 then
       evidence[#evidence + 1] = { "start-up, which is left out", startup_ns, "ns" }
       device.idle_compile_ns = device.idle_compile_ns - startup_ns
+    end
+    if unrecorded_ns > 0 then
+      evidence[#evidence + 1] = { "work of replayed graphs that was not recorded, left out", unrecorded_ns, "ns" }
     end
     table.sort(causes, function(a, b) return (device[a[1]] or 0) > (device[b[1]] or 0) end)
     for _, cause in ipairs(causes) do
@@ -73,6 +80,10 @@ Silent below min_share and where the timeline is missing.]],
       facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.6, ["startup.ns"] = 5.5e6 },
       tables = { devices = { { device = "GPU 0", busy_ns = 4e6, idle_ns = 6e6, idle_share = 0.6,
                                idle_compile_ns = 5.6e6, idle_host_late_ns = 4e5 } } } },
+    { name = "graphs of which not all is recorded", finding = false,
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.5 },
+      tables = { devices = { { device = "GPU 0", busy_ns = 5e6, idle_ns = 5e6, idle_share = 0.5,
+                               idle_unrecorded_ns = 4e6, idle_host_late_ns = 1e6 } } } },
     { name = "start-up, and much beside it", finding = true,
       facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.8, ["startup.ns"] = 4e6 },
       tables = { devices = { { device = "GPU 0", busy_ns = 2e6, idle_ns = 8e6, idle_share = 0.8,

@@ -442,6 +442,24 @@ def unlaunched():
         expect((told is not None and "20.0 %" in told["title"]) == is_told, f"{count} kernels without a launch: {text_of(told)[:200]}")
 
 
+def graphs_not_recorded():
+    """Ten steps of 30 ms: a kernel of 1 ms, then a graph, launched 0.9 ms before that kernel ends, of which the first event comes 20 ms later and
+    takes 5 ms: 20 of 30 ms are work without events, no idle time. As a kernel of a launch of its own it was held up by something else."""
+    for call in ("cudaGraphLaunch", "cudaLaunchKernel"):
+        trace = Trace()
+        for i in range(10):
+            at = 1000 + 30000 * i
+            trace.step(i, at, 29990)
+            trace.op("aten::mul", at + 1, 10, [[512, 512]] * 2)
+            trace.kernel("void at::native::vectorized_elementwise_kernel<4, f>(int)", at + 2, at + 10, 1000)
+            trace.kernel("nvjet_tst_128x256_64x4_1x2_h_bz_coopA_TNN", at + 100, at + 21010, 5000, call=call)
+            trace.call("cudaDeviceSynchronize", at + 200, 25900)
+        report = trace.advice(f"not-recorded-{call}")
+        parts = {part["part"]: part["share"] for part in report["composition"]}
+        expect((abs(parts.get("unknown", 0) - 0.667) < 0.01) == (call == "cudaGraphLaunch"), f"{call}: {parts}")
+        expect((find(report, "device-idle-high") is None) == (call == "cudaGraphLaunch"), f"{call}: {rules(report)}")
+
+
 def captured():
     """A capture of 600 of 1000 us of the only step runs nothing: no price. One of 100 us leaves the step as it is."""
     for long, is_vetoing in ((600, True), (100, False)):
@@ -646,6 +664,7 @@ def main():
     earlier_work()
     lost_kernels()
     unlaunched()
+    graphs_not_recorded()
     captured()
     unmarked_rounds()
     the_device_alone()

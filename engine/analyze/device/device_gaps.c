@@ -6,7 +6,10 @@
 
 #include <stdlib.h>
 
-enum { LAUNCH_OVERHEAD_NS = 10000 };
+enum {
+    LAUNCH_OVERHEAD_NS = 10000,
+    IN_GRAPH_NS = 1000000, /* a replayed graph has no longer pause of its own */
+};
 
 struct first_event {
     uint32_t event, timeline;
@@ -115,6 +118,19 @@ static enum gap_cause late_cause(const struct thread_waits *waits, const struct 
     return GAP_HOST_LATE;
 }
 
+/* Whether the work behind the gap is of a replayed graph that follows on its own stream: what the
+ * device did before in that graph has no events. */
+static bool is_of_graph(const struct explainer *explainer, const struct device_gap *gap)
+{
+    const struct profile *profile = explainer->profile;
+
+    return gap->launch != NO_ID && gap->before != NO_ID &&
+           str_contains(profile_str(profile, event_activity(profile, gap->launch)->name),
+                        STR("GraphLaunch")) &&
+           timeline_index_find(profile, &explainer->index, gap->before) ==
+               timeline_index_find(profile, &explainer->index, gap->after);
+}
+
 /* The kernel stood in its queue when the gap began, or its launch was not recorded: whatever a
  * thread did in the gap held nothing up. */
 static enum gap_cause queued_cause(const struct explainer *explainer, const struct device_gap *gap)
@@ -124,6 +140,8 @@ static enum gap_cause queued_cause(const struct explainer *explainer, const stru
 
     if (is_awaited && (gap->launch == NO_ID || !is_short))
         return GAP_DEPENDENCY;
+    if (gap->end_ns - gap->start_ns >= IN_GRAPH_NS && is_of_graph(explainer, gap))
+        return GAP_UNRECORDED;
     return is_short ? GAP_LAUNCH : GAP_OTHER;
 }
 

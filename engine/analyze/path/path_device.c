@@ -107,7 +107,7 @@ static bool take_gap(struct walk *walk, struct device_position *at, int64_t from
     else if (cause == GAP_DEPENDENCY ||
              (cause == GAP_OTHER && launcher == NO_ID && path_in_run(walk, t_ns, &run_start_ns)))
         idle.part = PART_IDLE_DEPENDENCY;
-    else if (cause == GAP_PROFILER)
+    else if (cause == GAP_PROFILER || cause == GAP_UNRECORDED)
         idle.part = PART_UNKNOWN;
     if (idle.part == PART_IDLE_OTHER && walk->leader != NO_ID &&
         (cause != GAP_OTHER || launcher == NO_ID)) {
