@@ -1,11 +1,13 @@
 #include "cli/answer.h"
 
+#include "base/file.h"
 #include "cli/input.h"
 #include "cli/progress.h"
 #include "cli/rank_input.h"
 #include "cli/result.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static const struct input_values *input_of(const struct call *call)
 {
@@ -55,6 +57,18 @@ bool answer_give(struct call *call, struct arena *arena, struct err *err)
     return is_made;
 }
 
+/* A file that nobody named would be looked for. */
+static bool tell_file(const struct call *call, struct err *err)
+{
+    const struct command_answer *answer = call->command->answer;
+    struct text                  text = { .arena = call->arena };
+
+    if (!answer->file || strcmp(result_of(call)->path, answer->file) != 0)
+        return true;
+    text_print(&text, "%s is written; open it %s\n", answer->file, answer->opener);
+    return file_write("-", text_str(&text), err);
+}
+
 bool answer_run(struct call *call, struct err *err)
 {
     struct input_values how = *input_of(call);
@@ -78,7 +92,7 @@ bool answer_run(struct call *call, struct err *err)
         input_free(&input);
     }
     progress_end();
-    return is_done;
+    return is_done && tell_file(call, err);
 }
 
 bool answer_run_alone(struct call *call, struct err *err)

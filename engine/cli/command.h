@@ -42,6 +42,7 @@ struct command_answer {
     bool   has_files;                   /* its option `output` names files beside the result */
     bool   needs_events;                /* summaries of ranks do not do */
     bool   asks_job;                    /* of summaries, too, by their job (struct input) */
+    const char *file, *opener;          /* where the result goes unless one says where, and what opens it; or NULL */
     bool (*prepare)(struct call *call, struct err *err); /* before reading; or NULL */
     bool (*make)(struct call *call, struct err *err);    /* fills text, warnings and status */
 };

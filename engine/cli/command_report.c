@@ -281,6 +281,8 @@ static bool run(struct call *call, struct err *err)
 static const struct command_answer answer = {
     .input_offset = offsetof(struct report_values, input),
     .result_offset = offsetof(struct report_values, result),
+    .file = "report.html",
+    .opener = "in a browser",
     .prepare = prepare,
     .make = make,
 };

@@ -100,7 +100,10 @@ static bool run(struct call *call, struct err *err)
     bool                       is_done;
 
     if (call->operands.values.count != 1)
-        return err_set(err, ERR_USAGE, "one sketch is written at a time");
+        return err_set(err, ERR_USAGE,
+                       call->operands.values.count
+                           ? "one sketch is written at a time"
+                           : "no sketch given; docs/synth.md shows what one looks like");
     if (!values->output)
         return err_set(err, ERR_USAGE, "--output says where to: -o run.xplane.pb");
     path = call->operands.values.items[0];

@@ -153,6 +153,8 @@ static const struct command_answer answer = {
     .input_offset = offsetof(struct timeline_values, input),
     .result_offset = offsetof(struct timeline_values, result),
     .needs_events = true,
+    .file = "timeline.pftrace",
+    .opener = "at https://ui.perfetto.dev",
     .prepare = prepare,
     .make = make,
 };

@@ -9,6 +9,11 @@ bool read_baseline(struct summary *baseline, const char *path, struct arena *are
     struct file file = { 0 };
     bool        is_read;
 
+    if (file_is_directory(path)) {
+        err_set(err, ERR_INPUT, "is a directory");
+        err_advise(err, "a baseline is a file that tfprof baseline PROFILE... -o FILE writes");
+        return err_source(err, path);
+    }
     if (!file_open(&file, path, MOST_BYTES, err))
         return false;
     is_read = summary_read(baseline, file.bytes, path, arena, err);

@@ -110,9 +110,9 @@ static void write_history(struct layout *layout, const struct history *history)
     struct text  line = { .arena = layout->arena };
     struct chart chart;
 
-    text_print(&line, "%s, %zu measurements: %zu change%s of level", history->metric,
-               history->points.count, history->changes.list.count,
-               history->changes.list.count == 1 ? "" : "s");
+    text_print(&line, "%s, %zu measurement%s: %zu change%s of level", history->metric,
+               history->points.count, history->points.count == 1 ? "" : "s",
+               history->changes.list.count, history->changes.list.count == 1 ? "" : "s");
     if (history->skipped_count > 0)
         text_print(&line, " (%zu without it left out)", history->skipped_count);
     layout_wrap(layout, 0, "", 0, layout_clean(layout->arena, text_str(&line)));
