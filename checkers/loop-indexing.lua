@@ -13,6 +13,8 @@ return rule {
       doc = "time of the loop over the step from which this is said" },
     min_repeats = { default = 8, min = 2, max = 1e7, unit = "count",
       doc = "repeats a step" },
+    max_steps = { default = 16, min = 0, max = 1e6, unit = "count",
+      doc = "fewer rounds that fill a recording without steps may be its steps" },
     max_call_ns = { default = 50e3, min = 0, max = 1e9, unit = "ns",
       doc = "typical call, above which the calls do enough work each" },
     max_views = { default = 15, min = 0, max = 1e6, unit = "ratio",
@@ -34,6 +36,9 @@ concatenations, which have their own rules.]],
             math.min(row.picks or 0, row.slices or 0) >= 0.9 * row.repeats) and
           not (row.is_growing and row.concats >= 0.9 * row.repeats) and
           not row.is_history and
+          -- Where no steps are known, a few rounds that fill the recording are them.
+          not (p:has("step.source") and p.fact["step.source"] == "whole-trace" and row.repeats < cfg.max_steps
+            and ns > 0.5 * p.fact["step.ns"]) and
           -- Without shapes growth does not show; a network that picks what it takes next decodes.
           not (not row.shapes and (row.picks or 0) >= cfg.min_repeats and row.products >= row.picks)
       local saved_ns = ns - math.max(row.kept_ns, ns / row.repeats)
@@ -95,6 +100,11 @@ concatenations, which have their own rules.]],
           concat_ns = 0,
           readbacks = 0, conversion_ns = 0, kept_ns = 0, flops = 1e6, elements = 1000, is_growing = false,
           is_history = true } } } },
+    { name = "slices of three steps that nothing marks", framework = "pytorch", finding = false,
+      facts = { ["step.ns"] = 1e7, ["step.source"] = "whole-trace" },
+      tables = { eager_loops = { { anchor = "select", ns = 9e6, repeats = 9, body = 12, calls = 108, span_ns = 9e6,
+          backward_ns = 0, call_ns = 1e4, view_ns = 2e3, products = 0, gates = 0, concats = 0, concat_ns = 0,
+          readbacks = 0, conversion_ns = 0, kept_ns = 0, flops = 0, elements = 1000, is_growing = false } } } },
     { name = "small", framework = "pytorch", finding = false, facts = { ["step.ns"] = 2e7 },
       tables = { eager_loops = { { anchor = "select", ns = 1e6, repeats = 64, body = 5, calls = 320, span_ns = 1e6,
           backward_ns = 0, call_ns = 10000.0, view_ns = 2e3, products = 0, gates = 0, concats = 0, concat_ns = 0,

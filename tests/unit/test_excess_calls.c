@@ -41,7 +41,7 @@ static void a_network_for_each_item(void **state)
 }
 
 /* What comes out is added to what the next call takes; or the rounds are the layers of a network;
- * or they are all that a recording without steps holds. */
+ * or what is drawn may decide what comes; or they are all that a recording without steps holds. */
 static void calls_that_stay(void **state)
 {
     static const char *const solver[] = {
@@ -52,25 +52,47 @@ static void calls_that_stay(void **state)
         "aten::layer_norm", "aten::linear",  "aten::gelu", "aten::linear",
         "aten::add",        "aten::dropout", NULL
     };
+    static const char *const drawn[] = {
+        "aten::linear", "aten::tanh", "aten::linear", "aten::softmax", "aten::multinomial",
+        "aten::item",   NULL
+    };
     static const char *const item[] = {
         "aten::linear", "aten::relu", "aten::linear", "aten::relu", "aten::argmax",
         "aten::item",   NULL
     };
-    const char *const *const rounds[] = { solver, layer, item };
+    const char *const *const rounds[] = { solver, layer, drawn, item };
 
     (void)state;
-    for (size_t kind = 0; kind < 3; kind++) {
+    for (size_t kind = 0; kind < 4; kind++) {
         struct program program;
 
         begin(&program);
         for (int i = 0; i < 8; i++)
             ops(&program, rounds[kind]);
-        if (kind == 2)
+        if (kind == 3)
             program.b.study.steps.source = STEPS_WHOLE_TRACE;
         finish(&program);
         assert_true(claimed(&program, "called-again") == 0);
         builder_free(&program.b);
     }
+}
+
+/* Sums of classes are no state that a call hands to the next. */
+static void views_of_a_picture(void **state)
+{
+    static const char *const view[] = { "aten::linear",  "aten::relu", "aten::linear", "aten::relu",
+                                        "aten::softmax", "aten::add",  "aten::item",   NULL };
+    struct program           program;
+
+    (void)state;
+    begin(&program);
+    for (int i = 0; i < 4; i++)
+        ops(&program, view);
+    run(&program, "aten::sum", "f32[8,8]", 5000);
+    finish(&program);
+    assert_true(
+        fabs(claimed(&program, "called-again") - 4 * 0.75 * (5 * 5000 + 2 * 100000 * 0.65)) < 1);
+    builder_free(&program.b);
 }
 
 /* Four rounds behind the first, each with 3 products and 2 attentions of 100 us, of which a start
@@ -133,6 +155,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_network_for_each_item),
         cmocka_unit_test(calls_that_stay),
+        cmocka_unit_test(views_of_a_picture),
         cmocka_unit_test(words_without_a_cache),
     };
 

@@ -32,7 +32,7 @@ struct stretch {
 struct traits { /* of a call */
     uint32_t products, attentions, cells, softmaxes;
     uint32_t joined, kept; /* all; in layers, joined or written, between the products */
-    bool     looks_up, picks, picks_words, reads, is_handed, ends_in_sums;
+    bool     looks_up, picks, picks_words, draws, reads, is_handed, ends_in_sums;
 };
 
 static const struct work_unit *op_at(const struct finder *finder, uint32_t row)
@@ -80,23 +80,26 @@ static struct traits look_at(const struct finder *finder, const struct stretch *
     struct traits is = { .picks_words = picks_words(finder, stretch) };
     uint32_t      behind = 0; /* the last product */
     bool          joins;
+    bool          is_told = false; /* what comes out is, in classes: sums of that are no state */
 
     for (uint32_t row = stretch->first; row < stretch->first + stretch->distance; row++) {
         const struct work_unit *unit = op_at(finder, row);
         struct str              type = unit_type(finder->ledger, unit);
-        bool                    is_sum = unit->op_class == OP_ELEMENTWISE;
 
-        if (is_product(unit) || is_sum)
-            is.ends_in_sums = is_sum;
-        else if (is_pick(finder, unit) || unit->op_class == OP_READBACK ||
-                 unit->op_class == OP_SOFTMAX)
+        if (is_product(unit) || is_pick(finder, unit) || unit->op_class == OP_READBACK ||
+            unit->op_class == OP_SOFTMAX) {
             is.ends_in_sums = false;
+            is_told = !is_product(unit);
+        } else if (unit->op_class == OP_ELEMENTWISE) {
+            is.ends_in_sums = !is_told;
+        }
         is.products += is_product(unit);
         is.attentions += unit->op_class == OP_ATTENTION;
         is.cells += unit->op_class == OP_CELL;
         is.softmaxes += unit->op_class == OP_SOFTMAX;
         is.looks_up |= unit->op_class == OP_EMBEDDING;
         is.picks |= is_pick(finder, unit);
+        is.draws |= unit->op_class == OP_RANDOM && !str_contains(type, STR("dropout"));
         is.reads |= unit->op_class == OP_READBACK;
         is.is_handed |= str_ends(type, STR("::lift_fresh"));
         joins = str_fits(type, "*::cat|*::concat") && !is_turned(finder, row);
@@ -195,10 +198,11 @@ static bool keeps_nothing(const struct traits *is)
     return writes_text(is) && attentions >= 2 && is->joined >= 1 && 2 * is->kept <= attentions;
 }
 
-/* Each call takes what the one before made: steps of a solver, of a sampler of pictures. */
+/* Each call takes what the one before made: steps of a solver, of a sampler of pictures; or what
+ * somebody does with what was drawn. */
 static bool feeds_itself(const struct traits *is)
 {
-    return is->ends_in_sums && !is->looks_up;
+    return (is->ends_in_sums && !is->looks_up) || is->draws;
 }
 
 static bool find_calls(struct finder  *finder, bool (*fits)(const struct traits *is),
