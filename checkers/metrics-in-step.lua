@@ -22,20 +22,28 @@ return rule {
   more_specific_than = { "hot-op", "host-bound", "elementwise-chain", "tiny-ops", "gather-scatter-bound" },
   params = {
     min_share = { default = 0.05, min = 0, max = 1, unit = "share", doc = "share of the step from which this is said" },
+    min_loud_share = { default = 0.4, min = 0, max = 1, unit = "share",
+                       doc = "PyTorch: share of the step from which it is a warning" },
   },
   doc = [[
-Curves, precision at a recall and tables of confusion count the predictions of each batch against many thresholds,
-or in bins. In the function that trains that is done for each batch, for a number that nobody reads before the epoch's
+Curves, precision at a recall and tables of confusion count the predictions of each batch against many thresholds, or
+in bins. In the function that trains that is done for each batch, for a number that nobody reads before the epoch's
 end. Seen by ops right below that function, outside of layers, losses and gradients, that compare, tile, join and sum.
-Priced as their time but one step in fifty. In PyTorch: what is computed without gradients from all that was gathered so
-far, which is longer by the same in each step. Silent where a function computes no gradients.]],
+Priced as their time but one step in fifty. In PyTorch: ops that sort or count behind the update, and what is computed
+without gradients from all that was gathered so far, which is longer by the same in each step. Silent where a function
+computes no gradients.]],
 
   check = function(p, cfg)
+    local share = p:table("excess"):where { flaw = "metrics" }:sum("share")
     return over_history(p, cfg) or p:in_excess {
-      flaw = "metrics", min_share = cfg.min_share, time = "counting predictions for metrics",
+      flaw = "metrics", min_share = cfg.min_share,
+      severity = p.framework == "pytorch" and share < cfg.min_loud_share and "info" or "warn",
+      time = "counting predictions for metrics",
       title = "Updating metrics takes %s of each training step",
       remedy = { text = "Evaluate such metrics on held-out data once an epoch; train with the loss alone.",
-                 code = "model.compile(optimizer, loss)   # metrics: in a model for evaluation, or fewer thresholds" },
+                 code = p.framework == "pytorch"
+                   and "if step % 500 == 0: log(metric(scores, y))   # not in each step"
+                   or "model.compile(optimizer, loss)   # metrics: in a model for evaluation, or fewer thresholds" },
       confidence = "medium",
     }
   end,
@@ -49,6 +57,10 @@ far, which is longer by the same in each step. Silent where a function computes 
       replay = { 5e6 }, facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "whole-history", ns = 5e6, share = 0.5, factor = 0, op = "aten::argsort",
                               detail = "ops go over 31232 rows" } } } },
+    { name = "an AUC of each batch", framework = "pytorch", format = "kineto", finding = true, replay = { 4e6 },
+      facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "metrics", ns = 4e6, share = 0.4, factor = 0.02, op = "aten::argsort",
+                              detail = "ops behind the update sort or count what was predicted" } } } },
     { name = "too little", framework = "tensorflow", format = "xspace", finding = false,
       facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "metrics", ns = 2e5, share = 0.02, factor = 0.02 } } } },

@@ -80,6 +80,30 @@ static void gradients_that_are_thrown_away(void **state)
     }
 }
 
+/* Ten gradients without shapes, and an update of two ops: eight are for nothing, 8 * 2 ms. An op
+ * over lists may take all. */
+static void more_gradients_than_updates(void **state)
+{
+    for (int is_list = 0; is_list < 2; is_list++) {
+        struct program program;
+
+        (void)state;
+        start(&program);
+        program.b.profile.has_shapes = false;
+        run(&program, "aten::linear", NULL, 5000000);
+        for (int i = 0; i < 10; i++) {
+            node(&program, "aten::mm", NULL, 1900000);
+            node(&program, "torch::autograd::AccumulateGrad", NULL, 100000);
+        }
+        slice(&program, "Optimizer.step#SGD.step", ACTIVITY_ANNOTATION, NULL, 600000);
+        for (int i = 0; i < 2; i++)
+            run(&program, is_list ? "aten::_foreach_add_" : "aten::add_", NULL, 300000);
+        finish(&program);
+        assert_true(fabs(claimed(&program, "unused-gradients") - (is_list ? 0 : 16e6)) < 1);
+        builder_free(&program.b);
+    }
+}
+
 /* A discriminator of one layer, trained first: 0.9 ms for its weights. On the way to the generator
  * it gets a gradient again, 1.5 ms, which the next step clears; what goes on to the generator is
  * needed. An attack takes the gradient of the input alone. */
@@ -158,6 +182,40 @@ static void pairs_that_are_only_multiplied(void **state)
         node(&program, "aten::bmm", "f32[4,100,10] f32[4,10,100]", 2000000);
         finish(&program);
         assert_true(fabs(claimed(&program, "product-order") - (has_softmax ? 0 : 0.9 * 7e6)) < 1);
+        assert_sums(&program);
+        builder_free(&program.b);
+    }
+}
+
+/* Behind the update weights are averaged in place, then predictions are sorted and summed up, 2 + 1
+ * ms and the 1 ms of a comparison, of which one step in fifty is enough. Before the update, and in
+ * a network, they are none. */
+static void a_metric_of_each_batch(void **state)
+{
+    enum { BEHIND, BEFORE, NETWORK, CASES };
+
+    (void)state;
+    for (int way = BEHIND; way < CASES; way++) {
+        struct program program;
+        uint32_t       tag;
+
+        start(&program);
+        tag = run(&program, "aten::linear", "f32[32,64] f32[64,64]", 5000000);
+        builder_flow(&program.b, tag, tag, FLOW_FORWARD_BACKWARD);
+        if (way == BEFORE)
+            run(&program, "aten::sort", "f32[32]", 3000000);
+        node(&program, "aten::mm", "f32[32,64] f32[64,64]", 1000000);
+        run(&program, "aten::_fused_sgd_", "f32[64,64]", 300000);
+        run(&program, "aten::lerp_", "f32[64,64] f32[64,64]", 300000);
+        run(&program, "aten::ge", "f32[32]", 1000000);
+        if (way == NETWORK)
+            run(&program, "aten::linear", "f32[32,64] f32[64,64]", 5000000);
+        if (way != BEFORE) {
+            run(&program, "aten::sort", "f32[32]", 2000000);
+            run(&program, "aten::cumsum", "f32[32]", 1000000);
+        }
+        finish(&program);
+        assert_true(fabs(claimed(&program, "metrics") - (way == BEHIND ? 0.98 * 4e6 : 0)) < 1);
         assert_sums(&program);
         builder_free(&program.b);
     }
@@ -657,8 +715,10 @@ int main(void)
         cmocka_unit_test(gradients_that_are_applied),
         cmocka_unit_test(gradients_that_are_thrown_away),
         cmocka_unit_test(gradients_on_the_way),
+        cmocka_unit_test(more_gradients_than_updates),
         cmocka_unit_test(pairs_that_are_only_multiplied),
         cmocka_unit_test(a_history_in_each_step),
+        cmocka_unit_test(a_metric_of_each_batch),
         cmocka_unit_test(rows_that_are_looked_up),
         cmocka_unit_test(rows_that_are_thrown_away),
         cmocka_unit_test(weights_from_parameters),

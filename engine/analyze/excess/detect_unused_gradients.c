@@ -3,7 +3,9 @@
  * discriminator's part of a step. All of a backward pass behind its last gradient that is used is
  * then for nothing; before it, what only makes such a gradient of weights, as those of a
  * discriminator on the way to the generator. By shapes: a parameter whose shape stands in no op of
- * an update, nor in one that stands between the pass and it, is not updated.
+ * an update, nor in one that stands between the pass and it, is not updated. Where no shapes were
+ * recorded, an update of fewer ops than half the gradients, none of them over lists, cannot have
+ * taken more of them than it has ops.
  */
 #include "analyze/excess/ledger.h"
 #include "base/macros.h"
@@ -348,13 +350,58 @@ static bool claim(struct finder *finder, const struct detector *self, const stru
     return true;
 }
 
+/* Without shapes: what comes behind as many gradients as the update has ops. */
+static bool claim_by_count(struct finder *finder, const struct detector *self,
+                           const uint32_t *gradients, uint32_t made, uint32_t updates,
+                           uint32_t *cell)
+{
+    enum { FEWEST_GRADIENTS = 8 };
+    struct pass pass = { .made = made, .unused = made - updates };
+
+    if (made < FEWEST_GRADIENTS || !updates || updates * 2 > made)
+        return true;
+    pass.taken_unit = gradients[updates - 1];
+    pass.last_unit = gradients[made - 1];
+    return claim(finder, self, &pass, cell);
+}
+
+static bool find_by_count(struct finder *finder, const struct detector *self)
+{
+    struct ledger *ledger = finder->ledger;
+    uint32_t      *gradients = arena_new_array(ledger->scratch, uint32_t, ledger->units.count + 1);
+    uint32_t       made = 0, updates = 0, cell = NO_ID;
+    bool           has_lists = false;
+
+    for (size_t u = 0; gradients && u < ledger->units.count; u++) {
+        const struct work_unit *unit = &ledger->units.items[u];
+
+        if (unit->kind != UNIT_OP)
+            continue;
+        if (str_equal(unit_type(ledger, unit), STR("torch::autograd::AccumulateGrad"))) {
+            if (updates) {
+                if (!claim_by_count(finder, self, gradients, made, updates, &cell))
+                    return false;
+                made = updates = 0;
+            }
+            gradients[made++] = (uint32_t)u;
+        }
+        has_lists |= takes_lists(unit_type(ledger, unit));
+        updates += unit->phase == UNIT_UPDATE && unit->op_class != OP_VIEW;
+        if (has_lists)
+            return true;
+    }
+    return gradients && claim_by_count(finder, self, gradients, made, updates, &cell);
+}
+
 static bool find(struct ledger *ledger, const struct detector *self)
 {
     struct finder finder = { .ledger = ledger };
     uint32_t      cell = NO_ID;
 
-    if (!ledger->is_torch || !ledger->study->profile->has_shapes)
+    if (!ledger->is_torch)
         return true;
+    if (!ledger->study->profile->has_shapes)
+        return find_by_count(&finder, self);
     if (!intern_init(&finder.shapes, ledger->scratch) || !list_all(&finder) || !judge(&finder))
         return false;
     for (size_t row = 0; row < finder.list.count;) {
