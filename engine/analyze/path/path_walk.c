@@ -240,19 +240,24 @@ static bool leader_waits(const struct moment *moment)
            moment->leading == WORK_NONE;
 }
 
-/* A Python function can wait for a program in a call that no event shows: what it then does without
- * any ends just behind the program. When that program ended; INT64_MIN: no such wait. */
-static int64_t waited_in_python(const struct walk *walk, const struct position *at,
-                                const struct moment *moment)
+/* A Python function, and a range that the program marked, can wait for a program in a call that no
+ * event shows: what it then does without any ends just behind the program. When that program ended;
+ * INT64_MIN: no such wait. */
+static int64_t waited_unseen(const struct walk *walk, const struct position *at,
+                             const struct moment *moment)
 {
     enum { WAKING_NS = 50000, WAKING_PART = 10, SHORTEST_NS = 200000 };
     const struct intervals *runs = walk->runs;
+    enum activity_kind      kind;
     size_t                  low;
 
     if (walk->path->has_device || !moment->leader || moment->leader->frame == NO_ID ||
-        moment->busy || moment->leading != WORK_HOST ||
-        event_activity(walk->profile, walk->path->frames.items[moment->leader->frame].event)
-                ->kind != ACTIVITY_PYTHON)
+        moment->busy || moment->leading != WORK_HOST)
+        return INT64_MIN;
+    kind = (enum activity_kind)event_activity(walk->profile,
+                                              walk->path->frames.items[moment->leader->frame].event)
+               ->kind;
+    if (kind != ACTIVITY_PYTHON && kind != ACTIVITY_OTHER)
         return INT64_MIN;
     low = runs_before(runs, at->t_ns);
     if (low == 0)
@@ -269,7 +274,7 @@ static int64_t waited_in_python(const struct walk *walk, const struct position *
 static bool step_on_leader(struct walk *walk, struct position *at, const struct moment *moment)
 {
     bool    has_work = moment->busy && moment->working != WORK_PROFILER;
-    int64_t end_ns = waited_in_python(walk, at, moment);
+    int64_t end_ns = waited_unseen(walk, at, moment);
 
     if (moment->leading == WORK_INPUT || moment->leading == WORK_INPUT_WAIT) {
         const struct leaf *cause =
