@@ -25,6 +25,8 @@ device.]],
     if count < cfg.min_kernels or total_ns / count > cfg.max_mean_ns or idle_ns < cfg.min_share * step_ns then
       return nil
     end
+    local replays = p:has("activities")
+      and p:table("activities"):where { name = { like = "GraphLaunch" } }:count() > 0
     return finding {
       title = ("Compiled code runs %s kernels a step of %s each"):format(fmt.whole(count), fmt.ms(total_ns / count)),
       subject = { kernel = kernels:top("calls", 1):rows()[1].name },
@@ -33,9 +35,11 @@ device.]],
                    { "idle around launches a step", idle_ns, "ns", share = idle_ns / step_ns } },
       condition = ("%s kernels, fewer than %s accepted, and launches leave the device idle %s of the step"):format(
         fmt.whole(count), fmt.count(cfg.min_kernels), fmt.pct(idle_ns / step_ns)),
-      remedy = { text = "Look for graph breaks and custom ops between them; replay what is left as one graph.",
-                 code = "TORCH_LOGS=graph_breaks,fusion python program.py\n"
-                   .. "model = torch.compile(model, mode='reduce-overhead')" },
+      remedy = { text = replays and "Graphs are replayed in pieces, with ops between them: capture the whole step "
+                   .. "where its shapes are fixed, as they are when a server decodes." or
+                   "Look for graph breaks and custom ops between them; replay what is left as one graph.",
+                 code = not replays and "TORCH_LOGS=graph_breaks,fusion python program.py\n"
+                   .. "model = torch.compile(model, mode='reduce-overhead')" or nil },
       impact = impact.exposed { ns = idle_ns, low = 0.1 * idle_ns, high = 0.5 * idle_ns },
       claims = { { parts = { "host", "idle.launch" } } },
       confidence = "low",

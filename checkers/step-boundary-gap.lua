@@ -24,6 +24,7 @@ than four in five steps show it.]],
     local gaps = p:table("gaps"):where { is_boundary = true, cause = { like = "host-late|sync|other" } }
     if gaps:count() < cfg.min_gaps_share * math.min(steps, 10) then return nil end
     local top = gaps:group("host_activity", "ns")[1] or { first = gaps:top("ns", 1):rows()[1] }
+    local is_served = p:has("serving.trains") and not p.fact["serving.trains"]
     local did = top.key and top.key ~= "" and top.key or "nothing that was recorded"
     return finding {
       title = ("The device is idle %s from step to step, while the host runs %s"):format(fmt.ms(ns), did),
@@ -32,7 +33,9 @@ than four in five steps show it.]],
                    { "long pauses over ends of steps", gaps:count(), "count" }, { "steps", steps, "count" } },
       condition = ("idle over ends of steps takes %s, %s accepted"):format(
         fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
-      remedy = { text = "Log and read metrics every 100 steps or from another thread; "
+      remedy = { text = is_served and "Schedule the next step and prepare its inputs while this one runs; read tokens "
+                   .. "of the step before, and turn them into text in another process." or
+                   "Log and read metrics every 100 steps or from another thread; "
                    .. "fetch the next batch before the step ends." },
       impact = impact.exposed { ns = ns, low = 0.25 * ns, high = 0.75 * ns },
       claims = { { parts = { "host", "idle.sync" } } },

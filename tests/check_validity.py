@@ -272,6 +272,23 @@ def serving():
         expect((report["verdict"]["class"] == "memory-bound") == ("bs=8" in name), f"{name}: {report['verdict']}")
 
 
+def engines_without_marks():
+    """Six calls of a server's step, 5000 us each, are steps; those of a function that nobody knows are none."""
+    for name, is_engine in (("vllm/v1/worker/gpu_worker.py(263): execute_model", True), ("app/worker.py(263): execute_model", False)):
+        trace = Trace()
+        for i in range(6):
+            at = 1000 + 5000 * i
+            trace.event("python_function", name, at, 4900)
+            for j in range(3 + 3 * (i % 2)):
+                trace.op(["aten::mm", "aten::add", "aten::mul"][j % 3], at + 10 + 20 * j, 15, [[64, 64]] * 2)
+                trace.kernel("nvjet_tst_128x256_64x4_1x2_h_bz_coopA_TNN", at + 12 + 20 * j, at + 100 + 700 * j, 690)
+            trace.call("cudaStreamSynchronize", at + 200, 4600)
+        report = trace.advice(f"engine-without-marks-{is_engine}")
+        facts = report["steps"]
+        expect((facts["source"] == "marker") == is_engine, f"{name}: {facts}")
+        expect(not is_engine or abs(facts["wall_ms"]["median"] - 5) < 0.11, f"{name}: {facts}")
+
+
 def serving_phases():
     """A prefill and three decoding steps, each 5000 us behind the one before: a kernel of 1000 us, a wait of 300, argmax in 40, a copy of
     64 bytes back by a call of 5. In decoding 8 requests in 5000 us are 1600 tokens a second, and a product of 8 rows with 4096 x 4096
@@ -674,6 +691,7 @@ def main():
     calls_that_run_the_work()
     prepared_in_the_step()
     serving()
+    engines_without_marks()
     serving_phases()
     gathered()
     rates()

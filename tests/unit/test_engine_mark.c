@@ -24,12 +24,23 @@ static void names_tell_requests_and_tokens(void **state)
         { "step[EXTEND bs=4 toks=2048]", "prefill", 4, 0, 2048, -1 },
         { "decode[bs=8]", "decode", 0, 8, 8, -1 },
         { "[Executor] _forward_step 12: 3 ctx reqs, 5 gen reqs", "mixed", 3, 5, -1, -1 },
+        { "[Executor] _forward_step 7: 3 ctx reqs, 96 ctx tokens, 5 gen reqs", "mixed", 3, 5, 101,
+          -1 },
+        { "execute_new_2_cached_6", "mixed", 2, 6, -1, -1 },
+        { "step[MIXED bs=9 toks=264]", "mixed", 1, 8, 264, -1 },
+        { "step[TARGET_VERIFY bs=8 toks=32]", "decode", 0, 8, 32, -1 },
+        { "step[DRAFT_EXTEND_V2 bs=8]", "draft", 0, 0, -1, -1 },
     };
-    static const char *const others[] = {
-        "execute_model",         "ProfilerStep#3", "step 12", "run[bs=2]", "decode_layer", "",
-        "context_1_generation_2"
-    };
-    struct engine_mark mark;
+    static const char *const others[] = { "execute_model",
+                                          "ProfilerStep#3",
+                                          "step 12",
+                                          "run[bs=2]",
+                                          "decode_layer",
+                                          "",
+                                          "context_1_generation_2",
+                                          "execute_new_model",
+                                          "step[IDLE bs=0]" };
+    struct engine_mark       mark;
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -42,9 +53,30 @@ static void names_tell_requests_and_tokens(void **state)
         assert_false(engine_mark_parse(str_from(others[i]), &mark));
 }
 
+/* What engines call once a step is known, too, where they mark nothing. */
+static void calls_of_engines(void **state)
+{
+    static const char *const calls[] = {
+        "gpu_model_runner: forward",
+        "vllm/v1/worker/gpu_worker.py(263): execute_model",
+        "/usr/lib/python3/dist-packages/sglang/srt/managers/scheduler.py(1490): run_batch",
+        "tensorrt_llm/_torch/pyexecutor/py_executor.py(1200): _forward_step",
+    };
+    static const char *const others[] = { "model.py(12): forward", "worker.py(3): execute_model",
+                                          "gpu_model_runner: sample",
+                                          "vllm/v1/worker/gpu_worker.py(263): load_model" };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        assert_true(engine_call(str_from(calls[i])));
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_false(engine_call(str_from(others[i])));
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(names_tell_requests_and_tokens) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(names_tell_requests_and_tokens),
+                                        cmocka_unit_test(calls_of_engines) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -62,43 +62,83 @@ static bool parse_vllm(struct str name, struct engine_mark *mark)
     return mark->prefills >= 0 && mark->decodes >= 0;
 }
 
-/* "step[DECODE bs=32]", "step[EXTEND bs=4 toks=2048]", "decode[bs=8]" */
+/* "execute_new_2_cached_6": requests that are new in it, and those that go on. */
+static bool parse_older_vllm(struct str name, struct engine_mark *mark)
+{
+    if (!str_starts(name, STR("execute_new_")))
+        return false;
+    mark->prefills = number_behind(name, STR("execute_new_"), -1);
+    mark->decodes = number_behind(name, STR("_cached_"), -1);
+    return mark->prefills >= 0 && mark->decodes >= 0;
+}
+
+/* "step[DECODE bs=32]", "step[EXTEND bs=4 toks=2048]", "decode[bs=8]". Where a smaller model
+ * drafts, "step[DRAFT_EXTEND bs=8]", the other one verifies: "step[TARGET_VERIFY bs=8]". A mixed
+ * step reads a part of one prompt beside those that decode. */
 static bool parse_sglang(struct str name, struct engine_mark *mark)
 {
     double requests;
-    bool   is_decode, is_prefill;
+    bool   is_decode, is_prefill, is_mixed, is_draft;
 
     if (!str_contains(str_slice(name, 0, 8), STR("[")))
         return false;
     requests = number_behind(name, STR("bs="), -1);
-    is_decode = str_fits(name, "*DECODE*|decode[*");
-    is_prefill = str_fits(name, "*EXTEND*|*PREFILL*|prefill[*|extend[*");
-    if (requests < 0 || is_decode == is_prefill)
+    is_mixed = str_fits(name, "*MIXED*");
+    is_draft = str_fits(name, "*DRAFT_EXTEND*");
+    is_decode = str_fits(name, "*DECODE*|decode[*|*TARGET_VERIFY*|*DLLM_EXTEND*");
+    is_prefill = !is_draft && !is_decode && str_fits(name, "*EXTEND*|*PREFILL*|prefill[*|extend[*");
+    if (requests < 0 || is_decode + is_prefill + is_mixed + is_draft != 1)
         return false;
-    mark->decodes = is_decode ? requests : 0;
-    mark->prefills = is_decode ? 0 : requests;
-    mark->tokens = is_decode ? requests : number_behind(name, STR("toks="), -1);
+    mark->is_draft = is_draft;
+    mark->prefills = is_prefill ? requests : is_mixed;
+    mark->decodes = is_decode ? requests : is_mixed && requests > 1 ? requests - 1 : 0;
+    mark->tokens = number_behind(name, STR("toks="), is_decode ? requests : -1);
     return true;
 }
 
-/* "[Executor] _forward_step 12: 3 ctx reqs, 5 gen reqs" */
+/* "[Executor] _forward_step 12: 3 ctx reqs, 5 gen reqs", "… 3 ctx reqs, 96 ctx tokens, 5 gen reqs"
+ */
 static bool parse_tensorrt(struct str name, struct engine_mark *mark)
 {
+    double tokens;
+
     if (!str_contains(name, STR("_forward_step")))
         return false;
     mark->prefills = number_before(name, STR(" ctx reqs"), -1);
     mark->decodes = number_before(name, STR(" gen reqs"), -1);
+    tokens = number_before(name, STR(" ctx tokens"), -1);
+    if (tokens >= 0)
+        mark->tokens = tokens + mark->decodes;
     return mark->prefills >= 0 && mark->decodes >= 0;
 }
 
 bool engine_mark_parse(struct str name, struct engine_mark *mark)
 {
     *mark = (struct engine_mark) { .prefills = -1, .decodes = -1, .tokens = -1, .kv_tokens = -1 };
-    return parse_vllm(name, mark) || parse_sglang(name, mark) || parse_tensorrt(name, mark);
+    return parse_vllm(name, mark) || parse_older_vllm(name, mark) || parse_sglang(name, mark) ||
+           parse_tensorrt(name, mark);
+}
+
+/* A function of Python is named by its file, from the package's folder on or from the root, and
+ * line. */
+static bool is_function(struct str name, struct str file, struct str function)
+{
+    return str_ends(name, function) && str_contains(name, file);
+}
+
+bool engine_call(struct str name)
+{
+    return str_equal(name, STR("gpu_model_runner: forward")) ||
+           (is_function(name, STR("worker.py("), STR("): execute_model")) &&
+            str_contains(name, STR("vllm"))) ||
+           is_function(name, STR("sglang/srt/managers/scheduler.py("), STR("): run_batch")) ||
+           is_function(name, STR("pyexecutor/py_executor.py("), STR("): _forward_step"));
 }
 
 const char *engine_mark_phase(const struct engine_mark *mark)
 {
+    if (mark->is_draft)
+        return "draft";
     if (mark->prefills < 0 && mark->decodes < 0)
         return "unknown";
     if (mark->prefills > 0 && mark->decodes > 0)

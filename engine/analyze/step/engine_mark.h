@@ -11,10 +11,13 @@ struct engine_mark {
     double      prefills, decodes; /* requests; < 0 not told */
     double      tokens;            /* that go through the model in it; < 0 not told */
     double      kv_tokens;         /* that attention looks back at; < 0 not told */
+    bool        is_draft;          /* a smaller model guesses what the other one then verifies: no token is new */
 };
 /* false: no range of an engine's step. */
 bool        engine_mark_parse(struct str name, struct engine_mark *mark);
-/* "prefill", "decode", "mixed", or "unknown" where neither number is told. */
+/* Whether it is the name of what an engine calls once a step, or marks in it, without saying for whom. */
+bool        engine_call(struct str name);
+/* "prefill", "decode", "mixed", "draft", or "unknown" where neither number is told. */
 const char *engine_mark_phase(const struct engine_mark *mark);
 
 #endif

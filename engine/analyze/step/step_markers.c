@@ -302,16 +302,26 @@ static bool is_engine_step(const struct profile *profile, const struct timeline 
            engine_mark_parse(profile_str(profile, event_activity(profile, event)->name), &mark);
 }
 
-/* Names of steps differ by what is in them: they are of one family all the same. */
-bool markers_engine(struct profile const *profile, struct intern *names, struct arena *arena,
-                    struct markers *markers)
+static bool is_engine_call(const struct profile *profile, const struct timeline *line,
+                           uint32_t event)
 {
-    static const enum activity_kind kinds[] = { ACTIVITY_ANNOTATION, ACTIVITY_OTHER };
+    return line->kind == TIMELINE_THREAD &&
+           engine_call(profile_str(profile, event_activity(profile, event)->name));
+}
+
+/* Names of steps differ by what is in them: they are of one family all the same. Fewer than two
+ * are none. */
+static bool collect_engine(struct profile const *profile, struct intern *names, struct arena *arena,
+                           bool (*fits)(const struct profile *, const struct timeline *, uint32_t),
+                           struct markers *markers)
+{
+    static const enum activity_kind kinds[] = { ACTIVITY_ANNOTATION, ACTIVITY_OTHER,
+                                                ACTIVITY_PYTHON };
     uint32_t                        family = intern_add(names, STR("engine step"));
 
+    markers->list.count = 0;
     for (size_t i = 0; i < ARRAY_COUNT(kinds); i++)
-        if (!collect(profile, names, arena, (struct marker_test) { kinds[i], is_engine_step },
-                     markers))
+        if (!collect(profile, names, arena, (struct marker_test) { kinds[i], fits }, markers))
             return false;
     for (size_t i = 0; i < markers->list.count; i++)
         markers->list.items[i].family = family;
@@ -320,6 +330,14 @@ bool markers_engine(struct profile const *profile, struct intern *names, struct 
     if (markers->list.count < 2)
         markers->list.count = 0;
     return true;
+}
+
+bool markers_engine(struct profile const *profile, struct intern *names, struct arena *arena,
+                    struct markers *markers)
+{
+    return collect_engine(profile, names, arena, is_engine_step, markers) &&
+           (markers->list.count > 0 ||
+            collect_engine(profile, names, arena, is_engine_call, markers));
 }
 
 struct program_time {
