@@ -221,6 +221,15 @@ static bool is_in_backward(const struct ledger *ledger, uint32_t u)
             str_equal(unit_type(ledger, before), STR("aten::ones_like")));
 }
 
+/* What follows an update up to the next op counts as the update's: the profiler goes over into the
+ * next step there. It does not take that long. */
+static bool is_behind_update(const struct work_unit *unit)
+{
+    static const double LONGER_NS = 50e6;
+
+    return unit->kind == UNIT_PAUSE && unit->phase == UNIT_UPDATE && unit->left_ns > LONGER_NS;
+}
+
 static bool is_long(const struct finder *finder, uint32_t u)
 {
     if (finder->kinds && finder->kinds[u] != PAUSE_AGAIN)
@@ -250,8 +259,8 @@ static bool find(struct ledger *ledger, const struct detector *self)
     for (uint32_t u = 0; u < ledger->units.count; u++) {
         struct work_unit *unit = &ledger->units.items[u];
 
-        if (!unit_is_forward_pause(unit) || !is_long(&finder, u) || is_base(&finder, unit) ||
-            is_in_backward(ledger, u) || is_elsewhere(ledger, unit) ||
+        if ((!unit_is_forward_pause(unit) && !is_behind_update(unit)) || !is_long(&finder, u) ||
+            is_base(&finder, unit) || is_in_backward(ledger, u) || is_elsewhere(ledger, unit) ||
             (is_bare && is_in_call(ledger, unit)))
             continue;
         share = share_of(ledger, unit) * (ledger->is_torch ? 1 : beyond_floor(&finder, unit));
