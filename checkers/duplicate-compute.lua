@@ -203,6 +203,12 @@ local compiled = {
       .. "them and train on them. Where every batch is new (a replay buffer, fresh augmentation) they are needed.",
     code = "features = jax.jit(backbone)(frozen, images)   # once, before the loop; "
       .. "then train_step(head, features, y)" },
+  ["frozen-layers"] = {
+    least_share = 0.15, loud_share = 2, confidence = "low", -- whether the same data come again is not recorded
+    title = "Layers that no gradient goes through run in each step: %s",
+    text = "Where examples come again, as in several epochs over a data set, make the features of each once, keep "
+      .. "them and train on them. Where every batch is new (a replay buffer, fresh augmentation) they are needed.",
+    code = "features = backbone.predict(images)   # once; then head.fit(features, labels)" },
   ["repeated-rows"] = {
     least_share = 0.15, -- where rows are looked up a few times each it is a way to write a program
     title = "The same rows are worked on again for each of their copies: %s of each step",
@@ -232,8 +238,8 @@ local compiled = {
 
 local function of_compiled(p, cfg)
   local list = {}
-  for _, flaw in ipairs { "whole-copies", "gathered-rows", "fixed-work", "frozen-work", "repeated-rows",
-                           "both-branches" } do
+  for _, flaw in ipairs { "whole-copies", "gathered-rows", "fixed-work", "frozen-work", "frozen-layers",
+                           "repeated-rows", "both-branches" } do
     local cells = p:has("excess") and p:table("excess"):where { flaw = flaw }
     local says = compiled[flaw]
     if cells and cells:sum("share") >= (says.least_share or cfg.min_built_share) then
@@ -248,7 +254,7 @@ local function of_compiled(p, cfg)
           fmt.pct(cells:sum("share")), fmt.pct(cfg.min_built_share)),
         remedy = { text = says.text, code = says.code },
         impact = impact.cells(cells),
-        confidence = "medium",
+        confidence = says.confidence or "medium",
       }
     end
   end
@@ -293,7 +299,7 @@ does not give back.]],
 
   check = function(p, cfg)
     if p.framework == "tensorflow" then
-      return of_tensorflow(p, cfg) or passes_back(p, cfg) or by_structure(p, cfg)
+      return of_tensorflow(p, cfg) or passes_back(p, cfg) or by_structure(p, cfg) or of_compiled(p, cfg)
     end
     local block = same_block(p, cfg) or p.framework == "pytorch" and by_structure(p, cfg)
     if block then return block end
@@ -335,6 +341,9 @@ does not give back.]],
     { name = "features of frozen weights", framework = "jax", format = "xspace", finding = true, impact_ns = 6.65e6,
       facts = { ["step.ns"] = 1e7 }, replay = { 7e6 },
       tables = { ops = {}, excess = { { cell = 1, flaw = "frozen-work", ns = 7e6, share = 0.7, factor = 0 } } } },
+    { name = "a frozen backbone", framework = "tensorflow", format = "xspace", finding = true, severity = "info",
+      replay = { 7e6 }, facts = { ["step.ns"] = 1e7 },
+      tables = { ops = {}, excess = { { cell = 1, flaw = "frozen-layers", ns = 7e6, share = 0.7, factor = 0 } } } },
     { name = "a context for each time", framework = "jax", format = "xspace", finding = true, severity = "info",
       facts = { ["step.ns"] = 1e7 }, replay = { 2e6 },
       tables = { ops = {}, excess = { { cell = 1, flaw = "repeated-rows", ns = 2e6, share = 0.2, factor = 0.3 } } } },
