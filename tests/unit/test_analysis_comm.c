@@ -48,6 +48,8 @@ static void the_late_rank_is_named(void **state)
     assert_true(fabs(builder_fact(&b, "comm.overlap") - 0.25) < 1e-12);
     assert_true(builder_fact(&b, "comm.small_count") == 2);
     assert_true(builder_fact(&b, "comm.skew_ns") == 105000);
+    /* Rank 1's parts are the shortest, of 100 and 90 us; rank 0's take 200 and 10 more. */
+    assert_true(builder_fact(&b, "comm.wait_ns") == 210000);
     assert_true(builder_fact(&b, "comm.matched_count") == 2);
     assert_true(builder_fact(&b, "comm.alone_count") == 0);
     assert_true(builder_fact(&b, "ranks.slowest") == 1);

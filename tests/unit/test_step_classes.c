@@ -92,7 +92,7 @@ static void each_moment_has_one_class(void **state)
 /*
  * Instructions of a core: a loop 0..600 holds an infeed 100..200 and a copy 300..400, which its
  * program asks for: computing 400, input 100, copies 100. A second core waits 400..1000 in its
- * infeed.
+ * infeed; of a second step 200.
  */
 static void loops_hold_other_instructions(void **state)
 {
@@ -114,6 +114,9 @@ static void loops_hold_other_instructions(void **state)
     builder_slice(&b, first, "copy-done", ACTIVITY_MEMCPY, 300000, 100000);
     builder_slice(&b, second, "fusion", ACTIVITY_KERNEL, 0, 400000);
     builder_slice(&b, second, "infeed", ACTIVITY_INPUT_WAIT, 400000, 600000);
+    builder_step(&b, host, 1000000, 2000000);
+    builder_slice(&b, second, "infeed", ACTIVITY_INPUT_WAIT, 1000000, 200000);
+    builder_slice(&b, second, "fusion", ACTIVITY_KERNEL, 1200000, 800000);
     builder_finish(&b);
     assert_true(analysis_devices.run(&b.study, &err) && analysis_step_classes.run(&b.study, &err));
     check(&b, "step_classes", "device", "TPU 0", "compute_ns", 400000);
@@ -123,6 +126,11 @@ static void loops_hold_other_instructions(void **state)
     check(&b, "step_input", NULL, NULL, "least_share", 0.1);
     check(&b, "step_input", "where", "TPU 1", "most_share", 0.6);
     check(&b, "step_input", "where", "TPU 1", "input_share", 0.35);
+    /* Of TPU 1, which has most in both steps: 0.6 and 0.2. */
+    assert_true(fabs(builder_fact(&b, "classes.input_least_share") - 0.2) < 1e-9);
+    assert_true(fabs(builder_fact(&b, "classes.input_most_share") - 0.6) < 1e-9);
+    assert_true(fabs(builder_fact(&b, "classes.input_mean_share") - 0.4) < 1e-9);
+    assert_true(fabs(builder_fact(&b, "classes.input_deviation") - 0.2) < 1e-9);
     builder_free(&b);
 }
 

@@ -21,6 +21,7 @@ enum comm_fact {
     EXPOSED_SHARE,
     OVERLAP,
     SMALL_COUNT,
+    WAIT_NS,
     TAIL_NS,
     TAIL_BYTES,
     SKEW_NS,
@@ -48,6 +49,9 @@ static const struct fact_spec produces[] = {
     [EXPOSED_SHARE] = { "comm.exposed_share", UNIT_SHARE, "that over the step" },
     [OVERLAP] = { "comm.overlap", UNIT_SHARE, "share of collective time that kernels hide" },
     [SMALL_COUNT] = { "comm.small_count", UNIT_COUNT, "collectives below 1 MiB a step" },
+    [WAIT_NS] = { "comm.wait_ns", UNIT_NS,
+                  "time a step that collectives take beyond the shortest part in each, of any "
+                  "device or rank: waiting for the last to join, mean over the host's parts" },
     [TAIL_NS] = { "comm.tail_ns", UNIT_NS,
                   "time a step in its last all-reduce that no kernel hides, where several are "
                   "made and that one begins as computing ends" },
@@ -312,6 +316,36 @@ static bool set_skew(const struct comm *comm)
            facts_set(facts, &produces[SKEW_RATIO], ratio);
 }
 
+/* All parts of a collective end together; who joins last is in it for no longer than it takes. */
+static bool set_wait(const struct comm *comm)
+{
+    const struct collective_instance *items = comm->list.items.items;
+    double                            wait_ns = 0;
+    bool                              is_shared = false;
+
+    for (size_t first = 0, end = 0; first < comm->list.items.count; first = end) {
+        double least_ns = INFINITY, sum_ns = 0, parts = 0;
+        bool   has_others = false;
+
+        for (; end < comm->list.items.count && items[end].key == items[first].key; end++) {
+            double ns = (double)(items[end].end_ns - items[end].start_ns);
+
+            has_others |= collective_is_other(&items[first], &items[end]);
+            least_ns = fmin(ns, least_ns);
+            sum_ns += items[end].host == comm->windows.host ? ns : 0;
+            parts += items[end].host == comm->windows.host;
+        }
+        is_shared |= has_others;
+        if (has_others && parts > 0)
+            wait_ns += sum_ns / parts - least_ns;
+    }
+    if (!is_shared)
+        return facts_absent(&comm->study->facts, produces[WAIT_NS].name, "the other ranks' files",
+                            "no two devices or ranks share a collective in the recorded steps");
+    return facts_set(&comm->study->facts, &produces[WAIT_NS],
+                     wait_ns / (double)comm->windows.count);
+}
+
 static bool set_comm_facts(struct comm *comm)
 {
     struct study *study = comm->study;
@@ -334,7 +368,7 @@ static bool set_comm_facts(struct comm *comm)
     values[SMALL_COUNT] = comm->small_count / steps;
     for (int i = COUNT; i <= SMALL_COUNT; i++)
         is_set = is_set && facts_set(&study->facts, &produces[i], values[i]);
-    return is_set && set_skew(comm);
+    return is_set && set_wait(comm) && set_skew(comm);
 }
 
 static bool match_absent(struct study *study, const char *capture, const char *reason)

@@ -8,6 +8,7 @@
 #include "analyze/analysis.h"
 #include "analyze/device/device_activity.h"
 #include "analyze/emit.h"
+#include "base/sample.h"
 #include "base/sort.h"
 #include "model/interval.h"
 
@@ -28,8 +29,13 @@ static const struct fact_spec produces[] = {
     { "classes." name "_ns", UNIT_NS, "a step's time, mean over devices: " help },
 #include "analyze/path/step_classes.def"
     { "classes.bottleneck", UNIT_NAME, "the class with most of them" },
+    { "classes.input_least_share", UNIT_SHARE,
+      "input's share of the step with least of it, of the accelerator or host with most" },
+    { "classes.input_most_share", UNIT_SHARE, "the same of the step with most" },
+    { "classes.input_mean_share", UNIT_SHARE, "the same, mean over steps" },
+    { "classes.input_deviation", UNIT_SHARE, "standard deviation of these shares over steps" },
 };
-enum { FACT_BOTTLENECK = MOMENT_COUNT };
+enum { FACT_BOTTLENECK = MOMENT_COUNT, FACT_LEAST, FACT_MOST, FACT_MEAN, FACT_DEVIATION };
 
 enum {
     C_NUMBER,
@@ -385,9 +391,19 @@ static double input_share(const struct core_step *row)
            (double)(row->duration_ns > 0 ? row->duration_ns : 1);
 }
 
-/* A row for rows [first, end), which are of one number. */
+static bool set_range(struct facts *facts, double *shares, size_t steps)
+{
+    double mean = sample_mean(shares, steps), deviation = sample_deviation(shares, steps);
+
+    return facts_set(facts, &produces[FACT_LEAST], sample_quantile(shares, steps, 0)) &&
+           facts_set(facts, &produces[FACT_MOST], sample_quantile(shares, steps, 1)) &&
+           facts_set(facts, &produces[FACT_MEAN], mean) &&
+           facts_set(facts, &produces[FACT_DEVIATION], deviation);
+}
+
+/* A row for rows [first, end), which are of one number; *share: of the one with most. */
 static bool add_input(struct study *study, struct table *table, const struct core_step *first,
-                      const struct core_step *end)
+                      const struct core_step *end, double *share_of_most)
 {
     const struct core_step *most = first;
     double                  sum = 0, least = 1;
@@ -406,7 +422,8 @@ static bool add_input(struct study *study, struct table *table, const struct cor
     emit_number(table, I_CORES, row, (double)(end - first));
     emit_number(table, I_SHARE, row, sum / (double)(end - first));
     emit_number(table, I_LEAST, row, least);
-    emit_number(table, I_MOST, row, input_share(most));
+    *share_of_most = input_share(most);
+    emit_number(table, I_MOST, row, *share_of_most);
     emit_name(table, I_WHERE, row, where_name(study->profile, most));
     return true;
 }
@@ -415,17 +432,20 @@ static bool fill_input(struct study *study, struct classes *classes)
 {
     struct table     *table = facts_table(&study->facts, &tables[1]);
     struct core_step *rows = classes->rows.items;
-    size_t            first = 0;
+    size_t            first = 0, steps = 0;
+    double           *shares = arena_new_array(classes->scratch, double, classes->rows.count);
 
+    if (!shares)
+        return false;
     qsort(rows, classes->rows.count, sizeof *rows, by_number);
     for (size_t i = 1; table && i <= classes->rows.count; i++) {
         if (i < classes->rows.count && rows[i].number == rows[first].number)
             continue;
-        if (!add_input(study, table, rows + first, rows + i))
+        if (!add_input(study, table, rows + first, rows + i, &shares[steps++]))
             return false;
         first = i;
     }
-    return table != NULL;
+    return table && set_range(&study->facts, shares, steps);
 }
 
 /* Means over the steps and devices of the reference host. */
