@@ -206,18 +206,6 @@ static void add_part(struct segment *segment, int kind, const struct leaf *leaf)
                   (float)(to_ns - from_ns) / (float)(segment->end_ns - segment->start_ns));
 }
 
-/* path_segment_behind, from one that is not behind the time: leaves of a thread follow each other.
- */
-static size_t segment_behind(const struct path *path, int64_t time_ns, size_t from)
-{
-    enum { NEAR = 8 };
-
-    for (int i = 0; i < NEAR; i++, from++)
-        if (from >= path->segments.count || path->segments.items[from].end_ns > time_ns)
-            return from;
-    return path_segment_behind(path, time_ns);
-}
-
 /* Adds a leaf's thread to the segments it lies in: to the first and the last its share of them, to
  * those between whole. */
 static void add_thread(struct thread_counts *counts, const struct leaf *leaf, size_t *place)
@@ -225,8 +213,8 @@ static void add_thread(struct thread_counts *counts, const struct leaf *leaf, si
     struct path *path = counts->path;
     enum work    work = path->frame_work[leaf->frame];
     int          kind = work == WORK_INPUT ? OF_INPUT : work == WORK_POOL ? OF_POOL : OF_OTHERS;
-    size_t       first = segment_behind(path, leaf->start_ns, *place);
-    size_t       last = segment_behind(path, leaf->end_ns - 1, first);
+    size_t       first = path_segment_near(path, leaf->start_ns, *place);
+    size_t       last = path_segment_near(path, leaf->end_ns - 1, first);
 
     *place = first;
     if (first >= path->segments.count)

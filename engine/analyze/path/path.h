@@ -72,6 +72,8 @@ struct path {
 
 /* The first segment that ends behind a time. */
 size_t path_segment_behind(const struct path *path, int64_t time_ns);
+/* The same, looked for around `near`: one step away it is found at once. */
+size_t path_segment_near(const struct path *path, int64_t time_ns, size_t near);
 /* What the composition charges [from, to) to, and the sum of it. */
 int64_t path_parts(const struct path *path, int64_t from_ns, int64_t to_ns,
                    int64_t part_ns[PART_COUNT]);

@@ -8,6 +8,27 @@ size_t path_segment_behind(const struct path *path, int64_t time_ns)
     return LOWER_BOUND(path->segments.count, i, path->segments.items[i].end_ns <= time_ns);
 }
 
+static bool is_before(const struct path *path, size_t row, int64_t time_ns)
+{
+    return path->segments.items[row].end_ns <= time_ns;
+}
+
+size_t path_segment_near(const struct path *path, int64_t time_ns, size_t near)
+{
+    size_t count = path->segments.count, low = near < count ? near : count, high = low;
+
+    /* Ever farther, until all below `low` are before the time, and none from `high` on. */
+    for (size_t by = 1; low > 0 && !is_before(path, low - 1, time_ns); by *= 2) {
+        high = low - 1;
+        low = low > by ? low - by : 0;
+    }
+    for (size_t by = 1; high < count && is_before(path, high, time_ns); by *= 2) {
+        low = high + 1;
+        high = count - high > by ? high + by : count;
+    }
+    return low + LOWER_BOUND(high - low, i, is_before(path, low + i, time_ns));
+}
+
 int64_t path_parts(const struct path *path, int64_t from_ns, int64_t to_ns,
                    int64_t part_ns[PART_COUNT])
 {

@@ -20,6 +20,7 @@ struct charging {
     struct arena          *arena;
     double                *part_ns;
     int64_t                from_ns, end_ns; /* of the step */
+    size_t                 segment;         /* of the path, that was looked for last */
     uint32_t               device;          /* that the composition follows; NO_ID: none */
     VEC(struct started) started;            /* its work, by start */
     struct intervals busy;
@@ -46,9 +47,10 @@ static void charge_thread(struct charging *charging, const struct chain *chain)
     int64_t            length_ns = chain->recorded_to_ns - chain->recorded_from_ns;
     double             left_ns = (double)chain->ns;
 
-    for (size_t i = path_segment_behind(path, chain->recorded_from_ns);
-         length_ns > 0 && i < path->segments.count &&
-         path->segments.items[i].start_ns < chain->recorded_to_ns;
+    if (length_ns > 0)
+        charging->segment = path_segment_near(path, chain->recorded_from_ns, charging->segment);
+    for (size_t i = charging->segment; length_ns > 0 && i < path->segments.count &&
+                                       path->segments.items[i].start_ns < chain->recorded_to_ns;
          i++) {
         const struct segment *segment = &path->segments.items[i];
         int64_t from_ns = segment->start_ns > chain->recorded_from_ns ? segment->start_ns

@@ -70,6 +70,8 @@ static int64_t own_ns(const struct graph_changes *changes, const struct graph_no
         return of->own_ns;
     if (changes->flags[node] & CHANGE_GONE)
         return changes->extra_ns[node];
+    if (!(changes->factors[node] < 1 || changes->factors[node] > 1)) /* of most nodes */
+        return of->own_ns + changes->extra_ns[node];
     return (int64_t)llround((double)of->own_ns * changes->factors[node]) + changes->extra_ns[node];
 }
 
