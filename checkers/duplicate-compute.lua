@@ -177,6 +177,10 @@ local structures = {
     remedy = { text = "Score the whole buffer once, before its parts are trained, and keep the results; or "
                  .. "score only the rows of this part.",
                code = "with torch.no_grad(): old_scores = policy(buffer)   # once, before the loop over its parts" } },
+  { flaw = "same-input", time = "all rounds but the first", confidence = "medium", severity = "warn",
+    title = "Layers run in each round of a loop on what no round changes: %s a step",
+    remedy = { text = "Run them once before the loop and keep the result.",
+               code = "hint = encoder(picture)   # before: for t in timesteps: x = step(x, t, hint)" } },
   { flaw = "paired-calls", time = "the second of two calls", confidence = "low",
     title = "The same network runs twice in a row on inputs of one shape: the second call takes %s a step",
     remedy = { text = "Leave out a call whose result is multiplied by zero, as of a guidance scale of 1. If both "
@@ -283,19 +287,19 @@ return rule {
   },
   doc = [[
 In a step that trains, products of the same shapes and in the same order as the trained ones run again, and no
-backward node belongs to them: typically metrics that call the model once more. Priced as that time. Silent where
-the shapes differ (validation data, a smaller teacher). Where that pass is without gradients it may be another model of
+backward node belongs to them: typically metrics that call the model once more. Priced as that time. Silent where the
+shapes differ (validation data, a smaller teacher). Where that pass is without gradients it may be another model of
 the same shapes, a teacher or a target network: a fact then. Nodes of a backward pass that run again for the same
 forward call are losses that go back one by one. Also said of products of rows that were looked up in a table of far
-fewer (a layer on both ends of each edge), where the trained products run without gradients behind
-the update (validation in each step), where a weight is derived from the same parameters for each use, and where a
-constant is built again. In TensorFlow, products that run more often than the gradients named after
-them, and layers whose weights get several gradients for one forward call. In compiled programs of JAX, decompositions
-of matrices that come from arguments and not from what the program gives back, programs whose devices all get the same
-arguments and exchange nothing, what only a mapped condition takes, the
-other side of which was there before, results that every device gathers from the others and then works on as a
-whole, products of rows that are copies of a few, and in a program with gradients products of arguments alone that it
-does not give back.]],
+fewer (a layer on both ends of each edge), where the trained products run without gradients behind the update
+(validation in each step), where a weight is derived from the same parameters for each use, and where a constant is
+built again. Without training, layers that each round of a sampler's or a text's loop runs on a tensor that, by sizes,
+nothing in a round can have made. In TensorFlow, products that run more often than the gradients named after them, and
+layers whose weights get several gradients for one forward call. In compiled programs of JAX, decompositions of
+matrices that come from arguments and not from what the program gives back, programs whose devices all get the same
+arguments and exchange nothing, what only a mapped condition takes, the other side of which was there before, results
+that every device gathers from the others and then works on as a whole, products of rows that are copies of a few, and
+in a program with gradients products of arguments alone that it does not give back.]],
 
   check = function(p, cfg)
     if p.framework == "tensorflow" then
@@ -453,6 +457,11 @@ does not give back.]],
       tables = { ops = { { name = "aten::mm", type = "aten::mm", self_ns = 1e6 } },
                  excess = { { cell = 2, flaw = "repeated-block", ns = 6e6, share = 0.6, factor = 0,
                               detail = "5 times" } } } },
+    { name = "an encoder of pictures in each round", framework = "pytorch", format = "kineto", finding = true,
+      severity = "warn", replay = { 6e6 }, facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "aten::mm", type = "aten::mm", self_ns = 1e6 } },
+                 excess = { { cell = 2, flaw = "same-input", ns = 6e6, share = 0.6, factor = 0,
+                              detail = "layers on what no round of a loop makes, 8 times a step" } } } },
     { name = "a whole buffer", framework = "pytorch", format = "kineto", finding = true, replay = { 4e6 },
       facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "aten::mm", type = "aten::mm", self_ns = 1e6 } },

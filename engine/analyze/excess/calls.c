@@ -1,0 +1,172 @@
+#include "analyze/excess/calls.h"
+
+static const double ALIKE = 0.7; /* of the ways from one op to the next of its type are as long */
+
+bool calls_open(struct call_rows *rows, struct ledger *ledger)
+{
+    *rows = (struct call_rows) { .ledger = ledger };
+    rows->ops = arena_new_array(ledger->scratch, uint32_t, ledger->units.count + 1);
+    return rows->ops != NULL;
+}
+
+void calls_of_step(struct call_rows *rows, size_t step)
+{
+    const struct ledger *ledger = rows->ledger;
+
+    rows->count = 0;
+    for (uint32_t u = ledger->first_unit[step]; u < ledger->first_unit[step + 1]; u++)
+        if (ledger->units.items[u].kind == UNIT_OP && ledger->units.items[u].op_class != OP_VIEW)
+            rows->ops[rows->count++] = u;
+}
+
+const struct work_unit *call_op(const struct call_rows *rows, uint32_t row)
+{
+    return &rows->ledger->units.items[rows->ops[row]];
+}
+
+bool call_is_product(const struct work_unit *unit)
+{
+    return unit->op_class == OP_PRODUCT || unit->op_class == OP_CONVOLUTION ||
+           unit->op_class == OP_ATTENTION || unit->op_class == OP_CELL;
+}
+
+static bool is_pick(const struct call_rows *rows, const struct work_unit *unit)
+{
+    return unit->op_class == OP_SORT ||
+           str_fits(unit_type(rows->ledger, unit), "*argm*|*multinomial*");
+}
+
+/* Halves that are put together behind a sign change are turned positions, no history. */
+static bool is_turned(const struct call_rows *rows, uint32_t row)
+{
+    return row > 0 && str_ends(unit_type(rows->ledger, call_op(rows, row - 1)), STR("::neg"));
+}
+
+/* What is picked is looked up in the next call: no layer lies between. A row that is picked of the
+ * results of this call goes on into other layers. */
+static bool picks_words(const struct call_rows *rows, const struct stretch *stretch)
+{
+    uint32_t end = stretch->first + 2 * stretch->distance;
+    bool     is_picked = false;
+
+    for (uint32_t row = stretch->first; row < end && row < rows->count; row++) {
+        const struct work_unit *unit = call_op(rows, row);
+
+        if (is_picked && unit->op_class == OP_EMBEDDING)
+            return true;
+        is_picked = !call_is_product(unit) && (is_picked || is_pick(rows, unit));
+    }
+    return false;
+}
+
+struct call_traits calls_look_at(const struct call_rows *rows, const struct stretch *stretch)
+{
+    struct call_traits is = { .picks_words = picks_words(rows, stretch) };
+    uint32_t           behind = 0; /* the last product */
+    bool               joins;
+    bool is_told = false; /* what comes out is, in classes: sums of that are no state */
+
+    for (uint32_t row = stretch->first; row < stretch->first + stretch->distance; row++) {
+        const struct work_unit *unit = call_op(rows, row);
+        struct str              type = unit_type(rows->ledger, unit);
+
+        if (call_is_product(unit) || is_pick(rows, unit) || unit->op_class == OP_READBACK ||
+            unit->op_class == OP_SOFTMAX) {
+            is.ends_in_sums = false;
+            is_told = !call_is_product(unit);
+        } else if (unit->op_class == OP_ELEMENTWISE) {
+            is.ends_in_sums = !is_told;
+        }
+        is.products += call_is_product(unit);
+        is.attentions += unit->op_class == OP_ATTENTION;
+        is.cells += unit->op_class == OP_CELL;
+        is.softmaxes += unit->op_class == OP_SOFTMAX;
+        is.looks_up |= unit->op_class == OP_EMBEDDING;
+        is.picks |= is_pick(rows, unit);
+        is.draws |= unit->op_class == OP_RANDOM && !str_contains(type, STR("dropout"));
+        is.reads |= unit->op_class == OP_READBACK;
+        is.is_handed |= str_ends(type, STR("::lift_fresh"));
+        joins = str_fits(type, "*::cat|*::concat") && !is_turned(rows, row);
+        is.joined += joins;
+        behind += joins || str_fits(type, "*copy_") || unit->op_class == OP_SCATTER;
+        if (!call_is_product(unit))
+            continue;
+        is.kept += is.products > 1 ? behind : 0;
+        behind = 0;
+    }
+    return is;
+}
+
+/* The next stretch of enough calls at that distance, from `row` on. false: there is none. */
+bool calls_next(const struct call_rows *rows, uint32_t row, uint32_t distance,
+                struct stretch *stretch)
+{
+    for (uint32_t first = row; first + distance < rows->count; first = row + 1) {
+        for (row = first; row + distance < rows->count &&
+                          call_op(rows, row)->type == call_op(rows, row + distance)->type;)
+            row++;
+        *stretch = (struct stretch) { first, distance, (row - first) / distance + 1 };
+        if (stretch->calls >= FEWEST_CALLS)
+            return true;
+    }
+    return false;
+}
+
+/* How far most ops of a type are from the next of it; 0: no distance is that of most. */
+static uint32_t usual_distance(const struct call_rows *rows, uint32_t first, const uint32_t *next)
+{
+    uint32_t usual = 0, votes = 0, same = 0, all = 0;
+
+    for (uint32_t row = first; next[row] < rows->count; row = next[row]) {
+        if (votes == 0)
+            usual = next[row] - row;
+        votes = next[row] - row == usual ? votes + 1 : votes - 1;
+    }
+    for (uint32_t row = first; next[row] < rows->count; row = next[row], all++)
+        same += next[row] - row == usual;
+    return (double)same >= ALIKE * all ? usual : 0;
+}
+
+/* Distances between ops that are done once for a call, of which it is one of those found here. */
+bool calls_distances(struct call_rows *rows, uint32_t distances[MOST_DISTANCES], uint32_t *count)
+{
+    struct ledger *ledger = rows->ledger;
+    uint32_t      *next = arena_new_array(ledger->scratch, uint32_t, (size_t)rows->count + 1);
+    struct id_map  first = { .arena = ledger->scratch }; /* by type */
+
+    if (!next)
+        return false;
+    for (uint32_t row = rows->count; row-- > 0;) {
+        uint32_t behind = id_map_get(&first, call_op(rows, row)->type);
+
+        next[row] = behind == NO_ID ? rows->count : behind;
+        if (!id_map_put(&first, call_op(rows, row)->type, row))
+            return false;
+    }
+    *count = 0;
+    for (uint32_t row = 0; row < rows->count && *count < MOST_DISTANCES; row++) {
+        uint32_t distance, known = 0;
+
+        if (id_map_get(&first, call_op(rows, row)->type) != row)
+            continue;
+        distance = usual_distance(rows, row, next);
+        while (known < *count && distances[known] != distance)
+            known++;
+        if (distance >= SHORTEST_CALL && known == *count)
+            distances[(*count)++] = distance;
+    }
+    return true;
+}
+
+/* Words are picked of what comes out, by the program where a cell carries its state on. */
+bool calls_write_text(const struct call_traits *is)
+{
+    return is->looks_up && (is->picks_words || is->cells > 0);
+}
+
+/* Each call takes what the one before made: steps of a solver, of a sampler of pictures; or what
+ * somebody does with what was drawn. */
+bool calls_feed_themselves(const struct call_traits *is)
+{
+    return (is->ends_in_sums && !is->looks_up) || is->draws;
+}

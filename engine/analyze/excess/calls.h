@@ -1,0 +1,45 @@
+/*
+ * calls: a network, or the round of a loop, that comes several times in a step, told by the names of ops
+ * alone: the same row of ops again at one distance.
+ */
+#ifndef TFPROF_ANALYZE_EXCESS_CALLS_H
+#define TFPROF_ANALYZE_EXCESS_CALLS_H
+
+#include "analyze/excess/ledger.h"
+
+enum { FEWEST_CALLS = 4, SHORTEST_CALL = 6, MOST_DISTANCES = 64 };
+
+struct call_rows { /* one step's */
+    struct ledger *ledger;
+    uint32_t      *ops; /* units that are ops and no views */
+    uint32_t       count;
+};
+struct stretch {
+    uint32_t first, distance, calls; /* rows of ops */
+};
+struct call_traits {
+    uint32_t products, attentions, cells, softmaxes;
+    uint32_t joined, kept; /* all; in layers, joined or written, between the products */
+    bool     looks_up, picks, picks_words, draws, reads, is_handed, ends_in_sums;
+};
+
+bool calls_open(struct call_rows *rows, struct ledger *ledger); /* false: out of memory */
+void calls_of_step(struct call_rows *rows, size_t step);
+const struct work_unit *call_op(const struct call_rows *rows, uint32_t row);
+bool                    call_is_product(const struct work_unit *unit);
+
+/* Distances between ops that are done once for a call, of which it is one of those found here.
+ * false: out of memory. */
+bool calls_distances(struct call_rows *rows, uint32_t distances[MOST_DISTANCES], uint32_t *count);
+/* The next stretch of enough calls at that distance, from `row` on. false: there is none. */
+bool calls_next(const struct call_rows *rows, uint32_t row, uint32_t distance,
+                struct stretch *stretch);
+
+struct call_traits calls_look_at(const struct call_rows *rows, const struct stretch *stretch);
+/* Words are picked of what comes out, by the program where a cell carries its state on. */
+bool calls_write_text(const struct call_traits *is);
+/* Each call takes what the one before made: steps of a solver, of a sampler of pictures; or what
+ * somebody does with what was drawn. */
+bool calls_feed_themselves(const struct call_traits *is);
+
+#endif

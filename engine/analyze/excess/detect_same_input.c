@@ -1,0 +1,322 @@
+/* same_input: a loop whose rounds feed each other, as steps of a sampler or words of a text do,
+ * runs layers in each round on a tensor that nothing in a round can have made: it is the same in
+ * all of them, and so is what the layers make of it. Recordings name no tensors; sizes tell what an
+ * op cannot have made. */
+#include "analyze/excess/calls.h"
+
+static const double LEAST_SHARE = 0.05;
+
+/* Elements of what both make together, where one is spread out over the other; -1: not known. */
+static int64_t spread_count(const struct tensor *a, const struct tensor *b)
+{
+    int64_t count = 1;
+
+    for (int8_t i = 1; i <= a->rank || i <= b->rank; i++) {
+        int64_t left = i <= a->rank ? a->dims[a->rank - i] : 1;
+        int64_t right = i <= b->rank ? b->dims[b->rank - i] : 1;
+
+        count *= left > right ? left : right;
+        if (left < 0 || right < 0 || count > INT32_MAX)
+            return -1;
+    }
+    return count;
+}
+
+static bool is_linear(const struct ledger *ledger, const struct work_unit *unit)
+{
+    return str_ends(unit_type(ledger, unit), STR("linear"));
+}
+
+/* What it works on: behind a bias, the second. */
+static uint32_t left_row(const struct ledger *ledger, const struct work_unit *unit)
+{
+    return str_ends(unit_type(ledger, unit), STR("addmm")) ? 1 : 0;
+}
+
+/* Channels, or columns, of what a product or a convolution makes; 0: not known. */
+static int64_t width_of(const struct ledger *ledger, const struct work_unit *unit)
+{
+    uint32_t             left = left_row(ledger, unit);
+    const struct tensor *weight = unit_input(ledger, unit, left + 1);
+
+    if (!weight || weight->rank < 2)
+        return 0;
+    if (str_contains(unit_type(ledger, unit), STR("transpose")))
+        return weight->dims[1];
+    return unit->op_class == OP_CONVOLUTION || is_linear(ledger, unit)
+               ? weight->dims[0]
+               : weight->dims[weight->rank - 1];
+}
+
+/* Of all its operands, which lists have too: the elements, and of the largest. */
+static int64_t sum_of(const struct ledger *ledger, const struct work_unit *unit, int64_t *largest)
+{
+    const struct tensor *tensor;
+    int64_t              sum = 0;
+
+    *largest = 0;
+    for (uint32_t i = 0; (tensor = unit_input(ledger, unit, i)); i++) {
+        int64_t count = tensor_count(tensor);
+
+        sum += count > 0 ? count : 0;
+        *largest = count > *largest ? count : *largest;
+    }
+    return sum;
+}
+
+/* Can the op have made a tensor like `made`? Where its operands do not tell, it can. */
+static bool can_make(const struct ledger *ledger, const struct work_unit *unit,
+                     const struct tensor *made)
+{
+    const struct tensor *first = unit_input(ledger, unit, 0), *second = unit_input(ledger, unit, 1);
+    const struct tensor *left = unit_input(ledger, unit, left_row(ledger, unit));
+    int64_t              count = tensor_count(made), largest, sum = sum_of(ledger, unit, &largest);
+    struct str           type = unit_type(ledger, unit);
+
+    switch (unit->op_class) {
+    case OP_CONVOLUTION:
+    case OP_POOL:
+        return !left || (left->rank == made->rank && left->dims[0] == made->dims[0] &&
+                         (unit->op_class == OP_POOL || width_of(ledger, unit) == made->dims[1]));
+    case OP_PRODUCT:
+        return !left || left->rank < 1 || width_of(ledger, unit) <= 0 ||
+               tensor_count(left) / left->dims[left->rank - 1] * width_of(ledger, unit) == count;
+    case OP_EMBEDDING:
+        return !first || !second || first->rank != 2 ||
+               tensor_count(second) * first->dims[1] == count;
+    case OP_CONCAT:
+        return str_fits(type, "*::cat|*::stack|*::concat") ? sum == count : largest <= count;
+    case OP_SLICE:
+    case OP_REDUCE:
+        return largest >= count;
+    case OP_GATHER:
+        return !first || first->rank < 1 ||
+               first->dims[first->rank - 1] == made->dims[made->rank - 1];
+    case OP_RANDOM:
+        return sum == 0 || largest == count;
+    case OP_ELEMENTWISE:
+        return largest == count || (first && second && spread_count(first, second) == count);
+    default:
+        if (str_contains(type, STR("expand")) || str_contains(type, STR("upsample")) ||
+            str_contains(type, STR("interpolate")))
+            return largest > 0 && largest <= count && count % largest == 0;
+        return largest == count;
+    }
+}
+
+/* Can `unit` go on with what the one before, of `width`, made of the same samples? Channels come
+ * behind the samples, columns last. */
+static bool goes_on(const struct ledger *ledger, const struct work_unit *unit, int64_t width,
+                    bool has_channels, int64_t samples)
+{
+    uint32_t             row = unit->op_class == OP_PRODUCT ? left_row(ledger, unit) : 0;
+    const struct tensor *left = unit_input(ledger, unit, row);
+    const struct tensor *other = unit_input(ledger, unit, row + 1);
+
+    switch (unit->op_class) {
+    case OP_PRODUCT:
+    case OP_CONVOLUTION:
+    case OP_ACTIVATION:
+    case OP_NORMALISATION:
+    case OP_POOL:
+        break;
+    case OP_RANDOM: /* dropout */
+    case OP_ELEMENTWISE:
+    case OP_COPY:
+    case OP_CAST:
+        if (other && other->rank > 1)
+            return false;
+        break;
+    default:
+        return false;
+    }
+    return left && left->rank >= 2 && left->dims[0] == samples &&
+           left->dims[has_channels ? 1 : left->rank - 1] == width;
+}
+
+/* Behind the last product of a round: what the next one takes is made there. */
+static uint32_t tail_of(const struct call_rows *rows, const struct stretch *stretch)
+{
+    uint32_t row = stretch->first + stretch->distance;
+
+    while (row > stretch->first && !call_is_product(call_op(rows, row - 1)))
+        row--;
+    return row;
+}
+
+/* Behind the last of the layers that begin at row `from` and take nothing else. */
+static uint32_t layers_end(const struct call_rows *rows, uint32_t from, uint32_t end)
+{
+    const struct ledger    *ledger = rows->ledger;
+    const struct work_unit *last = call_op(rows, from); /* product */
+    int64_t                 samples = unit_input(ledger, last, left_row(ledger, last))->dims[0];
+
+    while (++from < end && goes_on(ledger, call_op(rows, from), width_of(ledger, last),
+                                   last->op_class == OP_CONVOLUTION, samples))
+        if (call_is_product(call_op(rows, from)))
+            last = call_op(rows, from);
+    return from;
+}
+
+/* Does an op of the round, those of the layers aside, make what goes into them? */
+static bool is_made(const struct call_rows *rows, const struct stretch *stretch, uint32_t from,
+                    uint32_t end, const struct tensor *tensor)
+{
+    const struct ledger *ledger = rows->ledger;
+    uint32_t             first = rows->ops[stretch->first];
+    uint32_t             behind = rows->ops[stretch->first + stretch->distance];
+
+    for (uint32_t u = first; u < behind; u++) {
+        const struct work_unit *unit = &ledger->units.items[u];
+
+        if (unit->kind == UNIT_OP && (u < rows->ops[from] || u > rows->ops[end - 1]) &&
+            can_make(ledger, unit, tensor))
+            return true;
+    }
+    return false;
+}
+
+/* In all rounds, layers [from, end) of the first take tensors of the same shapes. */
+static bool are_alike(const struct call_rows *rows, const struct stretch *stretch, uint32_t from,
+                      uint32_t end)
+{
+    for (uint32_t row = from; row < end; row++)
+        for (uint32_t call = 1; call < stretch->calls; call++)
+            if (call_op(rows, row)->op != call_op(rows, row + call * stretch->distance)->op)
+                return false;
+    return true;
+}
+
+static bool is_same_input(const struct call_rows *rows, const struct stretch *stretch,
+                          uint32_t from, uint32_t *end)
+{
+    const struct ledger    *ledger = rows->ledger;
+    const struct work_unit *unit = call_op(rows, from);
+    uint32_t                row = left_row(ledger, unit);
+    const struct tensor    *left = unit_input(ledger, unit, row);
+    const struct tensor    *right = unit_input(ledger, unit, row + 1);
+
+    if (unit->phase != UNIT_FORWARD ||
+        (unit->op_class != OP_PRODUCT && unit->op_class != OP_CONVOLUTION) || !left || !right ||
+        left->rank < 2 || right->rank < 2)
+        return false;
+    *end = layers_end(rows, from, tail_of(rows, stretch));
+    return are_alike(rows, stretch, from, *end) && !is_made(rows, stretch, from, *end, left) &&
+           !is_made(rows, stretch, from, *end, right);
+}
+
+static double time_of(const struct call_rows *rows, uint32_t from, uint32_t end)
+{
+    double ns = 0;
+
+    for (uint32_t u = rows->ops[from]; u <= rows->ops[end - 1]; u++)
+        ns += rows->ledger->units.items[u].left_ns;
+    return ns;
+}
+
+static bool claim(const struct call_rows *rows, const struct detector *self,
+                  const struct stretch *stretch, uint32_t from, uint32_t end, uint32_t *cell)
+{
+    struct ledger *ledger = rows->ledger;
+
+    if (*cell == NO_ID) {
+        *cell = ledger_cell(ledger, self, call_op(rows, from));
+        if (*cell == NO_ID ||
+            !ledger_tell(ledger, *cell, "layers on what no round of a loop makes, %u times a step",
+                         stretch->calls))
+            return false;
+    }
+    for (uint32_t call = 1; call < stretch->calls; call++) {
+        uint32_t move = call * stretch->distance;
+
+        for (uint32_t u = rows->ops[from + move]; u <= rows->ops[end - 1 + move]; u++)
+            if (unit_goes_with_ops(&ledger->units.items[u]))
+                ledger_claim(ledger, *cell, &ledger->units.items[u], 1);
+    }
+    return true;
+}
+
+/* Does something behind the last product make a tensor as large as this one? */
+static bool is_state(const struct call_rows *rows, const struct stretch *stretch,
+                     const struct tensor *tensor)
+{
+    uint32_t end = stretch->first + stretch->distance;
+    int64_t  largest;
+
+    for (uint32_t row = tail_of(rows, stretch); row < end; row++) {
+        const struct work_unit *unit = call_op(rows, row);
+
+        sum_of(rows->ledger, unit, &largest);
+        if (unit->op_class == OP_ELEMENTWISE && largest == tensor_count(tensor))
+            return true;
+    }
+    return false;
+}
+
+/* Rounds that get their input from outside may each get another: other layers must take what the
+ * round before made, words or a state. */
+static bool has_other_layers(const struct call_rows *rows, const struct stretch *stretch,
+                             uint32_t from, uint32_t end, bool writes_text)
+{
+    for (uint32_t row = stretch->first; row < stretch->first + stretch->distance; row++) {
+        const struct work_unit *unit = call_op(rows, row);
+        const struct tensor    *left = unit_input(rows->ledger, unit, left_row(rows->ledger, unit));
+
+        if ((row < from || row >= end) && call_is_product(unit) &&
+            (writes_text || (left && is_state(rows, stretch, left))))
+            return true;
+    }
+    return false;
+}
+
+static bool look_at(const struct call_rows *rows, const struct detector *self,
+                    const struct stretch *stretch, uint32_t *cell)
+{
+    const struct ledger *ledger = rows->ledger;
+    struct call_traits   is = calls_look_at(rows, stretch);
+    double               least_ns = LEAST_SHARE * ledger->total_ns / (double)ledger->step_count;
+
+    if (is.draws || (!calls_write_text(&is) && !calls_feed_themselves(&is)))
+        return true;
+    for (uint32_t row = stretch->first, end; row < stretch->first + stretch->distance; row++) {
+        if (!is_same_input(rows, stretch, row, &end))
+            continue;
+        if (has_other_layers(rows, stretch, row, end, calls_write_text(&is)) &&
+            time_of(rows, row, end) * (stretch->calls - 1) >= least_ns &&
+            !claim(rows, self, stretch, row, end, cell))
+            return false;
+        row = end - 1;
+    }
+    return true;
+}
+
+static bool find(struct ledger *ledger, const struct detector *self)
+{
+    struct call_rows rows;
+    uint32_t         cell = NO_ID;
+
+    if (!ledger->is_torch || ledger->has_backward || !ledger->study->profile->has_shapes ||
+        ledger->study->steps.source == STEPS_WHOLE_TRACE) /* whose rounds may be steps */
+        return true;
+    if (!calls_open(&rows, ledger))
+        return false;
+    for (size_t step = 0; step < ledger->step_count; step++) {
+        uint32_t       distances[MOST_DISTANCES], count;
+        struct stretch best = { 0 };
+
+        calls_of_step(&rows, step);
+        if (!calls_distances(&rows, distances, &count))
+            return false;
+        for (uint32_t d = 0; d < count; d++)
+            for (struct stretch stretch = { 0 };
+                 calls_next(&rows, stretch.first + stretch.calls * stretch.distance, distances[d],
+                            &stretch);)
+                if (stretch.calls * stretch.distance > best.calls * best.distance)
+                    best = stretch;
+        if (best.calls > 0 && !look_at(&rows, self, &best, &cell))
+            return false;
+    }
+    return true;
+}
+
+const struct detector detector_same_input = { "same-input", CAUSE_REPEAT, GRADE_SIZES, find };
