@@ -17,7 +17,8 @@ are frozen, or were never given to the optimizer), or they are cleared before th
 those of a generator in the discriminator's pass. All of that backward pass behind the last gradient that is used is
 for nothing, and before it what makes only the gradients of such weights: of a discriminator on the way to its
 generator, of a network whose input is attacked. Parameters that share their shape with an updated one count as
-updated, and gradients that are added up over several passes as taken.]],
+updated, unless the optimizer's lists tell that it takes the same part of every shape, as of a student and its
+teacher; gradients that are added up over several passes as taken.]],
 
   check = function(p, cfg)
     return p:in_excess {

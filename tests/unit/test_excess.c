@@ -80,6 +80,33 @@ static void gradients_that_are_thrown_away(void **state)
     }
 }
 
+/* A student and a teacher of the same shapes, 2 + 2 ms, and an update of one of them: half of it is
+ * for nothing. Not where each has an optimizer. */
+static void gradients_of_a_teacher(void **state)
+{
+    for (int optimizers = 1; optimizers <= 2; optimizers++) {
+        struct program program;
+
+        (void)state;
+        start(&program);
+        run(&program, "aten::linear", "f32[8,64] f32[10,64]", 5000000);
+        for (int i = 0; i < 2; i++) {
+            node(&program, "aten::mm", "f32[10,8] f32[8,64]", 1900000);
+            node(&program, "torch::autograd::AccumulateGrad", "f32[10,64]", 100000);
+        }
+        for (int i = 0; i < optimizers; i++) {
+            slice(&program, i ? "Optimizer.step#SGD.step" : "Optimizer.step#SGD.step ",
+                  ACTIVITY_ANNOTATION, NULL, 300000);
+            run(&program, "aten::_foreach_add_", "f32[10,64] f32[10,64]", 300000);
+        }
+        run(&program, "aten::_foreach_lerp_", "f32[10,64] f32[10,64]", 300000);
+        finish(&program);
+        assert_true(fabs(claimed(&program, "unused-gradients") - (optimizers == 1 ? 2e6 : 0)) < 1);
+        assert_sums(&program);
+        builder_free(&program.b);
+    }
+}
+
 /* Ten gradients without shapes, and an update of two ops: eight are for nothing, 8 * 2 ms. An op
  * over lists may take all. */
 static void more_gradients_than_updates(void **state)
@@ -716,6 +743,7 @@ int main(void)
         cmocka_unit_test(gradients_that_are_thrown_away),
         cmocka_unit_test(gradients_on_the_way),
         cmocka_unit_test(more_gradients_than_updates),
+        cmocka_unit_test(gradients_of_a_teacher),
         cmocka_unit_test(pairs_that_are_only_multiplied),
         cmocka_unit_test(a_history_in_each_step),
         cmocka_unit_test(a_metric_of_each_batch),

@@ -394,28 +394,38 @@ static void small_parts_of_an_update(void **state)
 
 /* Five heads of two linear layers and a softmax, and five gradients: of 20 us each they start 5 x 4
  * times, 4/5 of which is too much where starting costs 2 us: 6 x 2 us of each. A state that the
- * next round multiplies is no part. */
+ * next round multiplies is no part; where there are fewer gradients of a weight than parts, they
+ * share it, and are of one batch. */
 static void parts_side_by_side(void **state)
 {
+    enum { HEADS, RECURRENT, FRAMES, CASES };
+
     (void)state;
-    for (int is_recurrent = 0; is_recurrent < 2; is_recurrent++) {
-        const char    *rows = is_recurrent ? "f32[32,16] f32[16,16]" : "f32[32,64] f32[16,64]";
+    for (int way = HEADS; way < CASES; way++) {
+        const char    *rows = way == RECURRENT ? "f32[32,16] f32[16,16]" : "f32[32,64] f32[16,64]";
+        uint32_t       tag = 0;
         struct program program;
 
         start(&program);
         for (int i = 0; i < 5; i++)
             run(&program, "aten::relu", "f32[9,9]", 2000);
         for (int part = 0; part < 5; part++) {
-            run(&program, "aten::linear", rows, 20000);
+            uint32_t first = run(&program, "aten::linear", rows, 20000);
+
+            tag = part ? tag : first;
             run(&program, "aten::linear", "f32[32,64] f32[8,64]", 20000);
             run(&program, "aten::softmax", "f32[32,16]", 20000);
         }
         run(&program, "aten::cat", "f32[32,16] f32[32,16] f32[32,16] f32[32,16] f32[32,16]", 2000);
         for (int part = 0; part < 5; part++)
             node(&program, "aten::mm", "f32[16,32] f32[32,64]", 20000);
+        if (way == FRAMES)
+            builder_flow(&program.b, tag, tag, FLOW_FORWARD_BACKWARD);
         finish(&program);
         assert_true(fabs(claimed(&program, "side-by-side") -
-                         (is_recurrent ? 0 : 4.0 / 5 * 20 * 12000)) < 1);
+                         (way == HEADS ? 4.0 / 5 * 20 * 12000 : 0)) < 1);
+        assert_true(fabs(claimed(&program, "single-items") -
+                         (way == FRAMES ? 4.0 / 5 * 20 * 12000 : 0)) < 1);
         assert_sums(&program);
         builder_free(&program.b);
     }

@@ -1,10 +1,12 @@
-/* side_by_side: the same few ops, products among them, run for one part of a network after the
- * other, as for heads of attention that are modules of their own, and the parts are joined: with
- * their weights in one tensor each op would be started once, and back once. None takes what another
- * made: a part is no operand of a product, as a state is in the next step of a recurrence. */
+/* side_by_side: the same ops, products among them, run for one part after the other, and the parts
+ * are joined. With weights of their own, as heads of attention that are modules, the parts are of a
+ * network: with their weights in one tensor each op would be started once, and back once. With the
+ * same weights, as frames of a clip, they are of a batch that could be whole. None takes what
+ * another made: a part is no operand of a product, as a state is in the next step of a recurrence.
+ */
 #include "analyze/excess/ledger.h"
 
-enum { FEWEST_PARTS = 4, MOST_OPS = 24 /* a part */ };
+enum { FEWEST_PARTS = 4, MOST_OPS = 512 /* a part */ };
 static const double SMALL_OP = 6; /* times the cost of starting one: the rest of it is work */
 
 struct finder {
@@ -58,7 +60,7 @@ static size_t length_of(const struct finder *finder, size_t join, uint32_t parts
         for (size_t i = first; i < first + length && is_alike; i++) {
             const struct work_unit *unit = unit_at(finder, i);
 
-            if (unit->op_class != OP_PRODUCT)
+            if (!unit_is_forward_product(unit))
                 continue;
             multiplies = true;
             if (takes_part(finder->ledger, unit, part))
@@ -68,6 +70,29 @@ static size_t length_of(const struct finder *finder, size_t join, uint32_t parts
             return multiplies ? length : 0;
     }
     return 0;
+}
+
+/* Each part has gradients of its own: as many of the shape of the first weight as there are parts.
+ * Where nothing is trained, each may have. */
+static bool is_found_by(const struct finder *finder, const struct detector *self, size_t step,
+                        size_t first, uint32_t parts)
+{
+    const struct ledger *ledger = finder->ledger;
+    const struct tensor *weight;
+    uint32_t             count = 0;
+
+    while (!unit_is_forward_product(unit_at(finder, first)))
+        first++;
+    weight = unit_input(ledger, unit_at(finder, first),
+                        str_ends(unit_type(ledger, unit_at(finder, first)), STR("addmm")) ? 2 : 1);
+    for (uint32_t u = ledger->first_unit[step]; weight && u < ledger->first_unit[step + 1]; u++)
+        count += ledger->units.items[u].kind == UNIT_OP &&
+                 str_equal(unit_type(ledger, &ledger->units.items[u]),
+                           STR("torch::autograd::AccumulateGrad")) &&
+                 same_dims(unit_input(ledger, &ledger->units.items[u], 0), weight);
+    if (!ledger->has_backward || count >= parts)
+        return self == &detector_side_by_side;
+    return self == &detector_part_by_part && unit_at(finder, first)->is_trained;
 }
 
 static double share_of(const struct ledger *ledger, const struct work_unit *unit, uint32_t parts)
@@ -134,7 +159,7 @@ static bool look_at_step(struct finder *finder, const struct detector *self, siz
         uint32_t parts = parts_of(ledger, unit_at(finder, join));
         size_t   ops = parts ? parts * length_of(finder, join, parts) : 0;
 
-        if (!ops || join - ops < behind)
+        if (!ops || join - ops < behind || !is_found_by(finder, self, step, join - ops, parts))
             continue;
         if (!claim_forward(finder, self, join, ops, parts))
             return false;
@@ -165,4 +190,6 @@ static bool find(struct ledger *ledger, const struct detector *self)
 }
 
 const struct detector detector_side_by_side = { "side-by-side", CAUSE_DISPATCH, GRADE_STRUCTURE,
+                                                find };
+const struct detector detector_part_by_part = { "single-items", CAUSE_DISPATCH, GRADE_STRUCTURE,
                                                 find };

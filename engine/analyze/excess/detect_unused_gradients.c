@@ -25,6 +25,9 @@ struct handed {
     uint32_t shape;  /* of finder->shapes */
     uint32_t pass;   /* of the backward pass, or the one that the update comes behind */
     uint32_t takes;  /* by the update: tensors of that shape; 0: a gradient */
+    uint32_t exact;  /* the same where the op tells how many lists it has; 0 unknown */
+    uint32_t range;  /* of the optimizer's step that an update is in: its frame, or NO_ID */
+    float    spare;  /* of gradients that the next update takes some of: which part it does not */
     bool     is_new; /* a gradient that is kept as it is: none of before was added to */
     uint8_t  use;
 };
@@ -32,7 +35,9 @@ struct handed {
 struct fate {
     uint32_t new_at, taken_at; /* row of finder->list */
     uint32_t pass, takes,
-        made; /* of that pass: tensors that its update takes, gradients that it makes */
+        made;             /* of that pass: tensors that its update takes, gradients that it makes */
+    uint32_t exact;       /* tensors that all its updates take, where known */
+    uint32_t range, most; /* the update looked at last, and the most that one of its ops takes */
 };
 struct finder {
     struct ledger *ledger;
@@ -75,17 +80,48 @@ static void count_lists(struct finder *finder, size_t first, bool is_list)
             is_list ? (finder->list.items[i].takes + lists - 1) / lists : UINT32_MAX;
 }
 
+/* The optimizer's step that an update is in. NO_ID: none. */
+static uint32_t range_of(const struct ledger *ledger, const struct work_unit *unit,
+                         struct str *name)
+{
+    const struct profile *profile = ledger->study->profile;
+
+    for (uint32_t f = unit->frame; f != NO_ID; f = ledger->path->frames.items[f].parent) {
+        uint32_t event = ledger->path->frames.items[f].event;
+
+        *name = profile_str(profile, event_activity(profile, event)->name);
+        if (str_starts(*name, STR("Optimizer.step")))
+            return f;
+    }
+    return NO_ID;
+}
+
+/* As many as an op always has: parameters, gradients and moments; 0 unknown. */
+static uint32_t lists_of(struct str optimizer, struct str op)
+{
+    if (str_fits(op, "aten::_fused_adam*"))
+        return 4;
+    if (str_equal(op, STR("aten::_foreach_addcdiv_")))
+        return 3;
+    return str_contains(optimizer, STR("#SGD")) && str_equal(op, STR("aten::_foreach_add_")) ? 2
+                                                                                             : 0;
+}
+
 /* Shapes of rank 0 are counters of steps. */
 static bool add_update(struct finder *finder, const struct work_unit *unit)
 {
     const struct profile *profile = finder->ledger->study->profile;
     const struct op      *op = &profile->ops.items[unit->op];
     size_t                first = finder->list.count;
+    struct str            name = { 0 }, type = unit_type(finder->ledger, unit);
+    uint32_t              range = range_of(finder->ledger, unit, &name);
+    uint32_t              lists = range == NO_ID ? 0 : lists_of(name, type);
 
     for (uint32_t i = 0; i < op->input_count; i++) {
         const struct tensor *tensor = &profile->tensors.items[op->first_input + i];
         struct handed        row = { .unit = (uint32_t)(unit - finder->ledger->units.items),
                                      .pass = finder->pass,
+                                     .range = range,
                                      .takes = 1 };
         size_t               same = first;
 
@@ -99,7 +135,9 @@ static bool add_update(struct finder *finder, const struct work_unit *unit)
         else if (row.shape == NO_ID || !vec_push(&finder->list, finder->ledger->scratch, row))
             return false;
     }
-    count_lists(finder, first, takes_lists(unit_type(finder->ledger, unit)));
+    for (size_t i = first; lists && i < finder->list.count; i++)
+        finder->list.items[i].exact = finder->list.items[i].takes / lists;
+    count_lists(finder, first, takes_lists(type));
     return true;
 }
 
@@ -185,11 +223,15 @@ static void look_at_pass(struct finder *finder, size_t first, size_t end)
         struct fate         *fate = &finder->fates[row->shape];
 
         if (fate->pass != row->pass)
-            fate->pass = row->pass, fate->takes = fate->made = 0;
+            fate->pass = row->pass, fate->takes = fate->made = fate->exact = fate->most = 0;
         if (row->takes)
             fate->taken_at = (uint32_t)(i - 1);
         fate->made += !row->takes;
         fate->takes = row->takes > fate->takes ? row->takes : fate->takes;
+        if (row->exact && row->range != fate->range)
+            fate->range = row->range, fate->most = 0;
+        if (row->exact > fate->most)
+            fate->exact += row->exact - fate->most, fate->most = row->exact;
     }
 }
 
@@ -199,8 +241,13 @@ static void judge_pass(struct finder *finder, const bool *is_updated, size_t fir
     for (size_t i = first; i < end; i++) {
         struct handed *row = &finder->list.items[i];
 
-        if (!row->takes)
-            row->use = (uint8_t)use_of(finder, row, is_updated[row->shape]);
+        if (row->takes)
+            continue;
+        row->use = (uint8_t)use_of(finder, row, is_updated[row->shape]);
+        row->spare =
+            row->use == USE_UNKNOWN && finder->fates[row->shape].exact
+                ? 1 - (float)finder->fates[row->shape].exact / (float)finder->fates[row->shape].made
+                : 0;
     }
     for (size_t i = end; i > first; i--) {
         const struct handed *row = &finder->list.items[i - 1];
@@ -350,6 +397,45 @@ static bool claim(struct finder *finder, const struct detector *self, const stru
     return true;
 }
 
+/* A pass through two networks of the same shapes, one of which no update takes, as a teacher's that
+ * was not run without gradients: of each shape the same part is spare. */
+static double spare_of(const struct finder *finder, size_t first, size_t end)
+{
+    double spare = 0;
+
+    for (size_t i = first; i < end; i++) {
+        const struct handed *row = &finder->list.items[i];
+
+        if (row->takes)
+            continue;
+        if (row->use != USE_UNKNOWN || (spare > 0 && row->spare != (float)spare))
+            return 0;
+        spare = (double)row->spare;
+    }
+    return spare;
+}
+
+static bool claim_spare(struct finder *finder, const struct detector *self, struct pass *pass,
+                        uint32_t first_unit, double spare, uint32_t *cell)
+{
+    struct ledger *ledger = finder->ledger;
+
+    pass->unused = (uint32_t)(spare * pass->made + 0.5);
+    while (first_unit > 0 && (ledger->units.items[first_unit - 1].kind != UNIT_OP ||
+                              ledger->units.items[first_unit - 1].phase == UNIT_BACKWARD))
+        first_unit--;
+    for (uint32_t u = first_unit; u <= pass->last_unit; u++) {
+        struct work_unit *unit = &ledger->units.items[u];
+
+        if (unit->phase != UNIT_BACKWARD || unit->left_ns <= 0)
+            continue;
+        if (!open_cell(finder, self, pass, unit, cell))
+            return false;
+        ledger_claim(ledger, *cell, unit, spare);
+    }
+    return true;
+}
+
 /* Without shapes: what comes behind as many gradients as the update has ops. */
 static bool claim_by_count(struct finder *finder, const struct detector *self,
                            const uint32_t *gradients, uint32_t made, uint32_t updates,
@@ -407,8 +493,12 @@ static bool find(struct ledger *ledger, const struct detector *self)
     for (size_t row = 0; row < finder.list.count;) {
         size_t      first = row;
         struct pass pass = sum_up(&finder, &row);
+        double      spare = spare_of(&finder, first, row);
 
-        if (!pass.taken_unit || pass.unused < FEWEST_UNUSED * pass.made)
+        if (spare > FEWEST_UNUSED &&
+            !claim_spare(&finder, self, &pass, finder.list.items[first].unit, spare, &cell))
+            return false;
+        if (spare > 0 || !pass.taken_unit || pass.unused < FEWEST_UNUSED * pass.made)
             continue;
         if (!claim(&finder, self, &pass, &cell))
             return false;
