@@ -64,11 +64,15 @@ end
 -- All weights were read, and then Python works with the arrays.
 local function of_weights(p, cfg)
   return p:in_excess {
-    flaw = "read-back", detail = { like = "^looking" }, min_share = cfg.min_pause_share, time = "reading and working",
-    severity = "warn", title = "All variables are read, and Python works with them: %s of each step",
+    flaw = { like = "^(read-back|state-copied)$" }, detail = { like = "^looking" }, min_share = cfg.min_pause_share,
+    time = "reading and working", severity = "warn", titles = {
+      ["read-back"] = "All variables are read, and Python works with them: %s of each step",
+      ["state-copied"] = "Arrays are read from the device and Python works with them: %s of each step",
+    },
     remedy = { text = "Look at weights, or save them, every few hundred steps; what must be known in each step, "
                  .. "compute in the graph.",
-               code = "def on_train_batch_end(self, batch, logs=None):\n"
+               code = p.framework == "jax" and "if step % 200 == 0: log_histograms(jax.device_get(params))" or
+                 "def on_train_batch_end(self, batch, logs=None):\n"
                  .. "    if batch % 200 == 0: self.look_at_weights()" },
     confidence = "medium",
   }
@@ -119,11 +123,11 @@ return rule {
   doc = [[
 The leading thread is in Python, or in no recorded event at all, while no program and no pool thread
 works; for eager PyTorch on the host, long pauses between ops that come in every step count. So does what follows
-behind reading all variables of a TensorFlow program. Python before the first computation of a step usually prepares
-its input and belongs to the input rules, but for PyTorch while an accelerator waits. Between runs of a session that
-were recorded one by one nothing is known but the time, which is a bound. Priced as that time where pauses are more
-than programs usually have, or an accelerator waits for it; else it is a bound. Silent where it hides behind
-computation.]],
+behind reading all variables of a TensorFlow program, or many arrays of a program of JAX one after the other. Python
+before the first computation of a step usually prepares its input and belongs to the input rules, but for PyTorch while
+an accelerator waits. Between runs of a session that were recorded one by one nothing is known but the time, which is a
+bound. Priced as that time where pauses are more than programs usually have, or an accelerator waits for it; else it is
+a bound. Silent where it hides behind computation.]],
 
   check = function(p, cfg)
     if p.format == "graph" then return between_runs(p, cfg) end
@@ -133,7 +137,7 @@ computation.]],
     if p.format == "kineto" and p:has("torch.pauses_ns") then
       return of_modes(p, cfg) or p.fact["torch.forward_calls"] > 0 and of_pauses(p, cfg, cells) or nil
     end
-    local weights = p.framework == "tensorflow" and of_weights(p, cfg)
+    local weights = (p.framework == "tensorflow" or p.framework == "jax") and of_weights(p, cfg)
     if weights then return weights end
     -- Frames of the program's own files say whose Python it is.
     local own = p.framework == "jax" and cells and of_pauses(p, cfg, p:table("excess"):where {
@@ -204,6 +208,10 @@ computation.]],
       facts = { ["step.ns"] = 1e7, ["python.path_ns"] = 0, ["host.python_before_ns"] = 0, ["part.compute_ns"] = 5e6 },
       tables = { excess = { { cell = 1, flaw = "read-back", cause = "rare", ns = 4e6, share = 0.4, factor = 0.02,
                               detail = "looking: 8 variables are read one by one, 0 written" } } } },
+    { name = "histograms of weights", framework = "jax", format = "xspace", finding = true, replay = { 4e6 },
+      facts = { ["step.ns"] = 1e7, ["python.path_ns"] = 0, ["host.python_before_ns"] = 0, ["part.compute_ns"] = 5e6 },
+      tables = { excess = { { cell = 1, flaw = "state-copied", cause = "wait.io", ns = 4e6, share = 0.4, factor = 0.02,
+                              detail = "looking: 16 arrays are read, some after others" } } } },
     { name = "the compiler's own Python", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7, ["python.path_ns"] = 4e6, ["host.python_before_ns"] = 0,
                 ["part.compute_ns"] = 5e6, ["device.idle_share"] = 0.5, ["coverage.python_events"] = 80 },

@@ -22,6 +22,36 @@ static void long_pauses(void **state)
     builder_free(&program.b);
 }
 
+/* A program of JAX copies four arrays to the host and pauses for 4 ms: they are saved. Where it
+ * pauses for 2 ms between the first two and the others, they are looked at: the same time by
+ * another word. */
+static void arrays_that_are_copied_out(void **state)
+{
+    for (int is_looked_at = 0; is_looked_at < 2; is_looked_at++) {
+        struct program program;
+        struct str     detail;
+
+        (void)state;
+        start(&program);
+        program.b.profile.framework = builder_name(&program.b, "jax");
+        program.b.profile.format = FORMAT_XSPACE;
+        slice(&program, "PjitFunction(update)", ACTIVITY_DISPATCH, NULL, 100000);
+        run(&program, "dot", "f32[8,64] f32[64,64] -> f32[8,64]", 100000);
+        for (int i = 0; i < 4; i++) {
+            slice(&program, "ArrayImpl.copy_to_host_async", ACTIVITY_TRANSFER, NULL, 5000);
+            program.now += is_looked_at && i == 1 ? 2000000 : 10000;
+        }
+        program.now += is_looked_at ? 2000000 : 3990000;
+        finish(&program);
+        assert_true(claimed(&program, "state-copied") > 3.9e6);
+        detail = intern_str(
+            program.b.study.facts.names,
+            (uint32_t)builder_cell(&program.b, "excess", "flaw", "state-copied", "detail"));
+        assert_int_equal(str_starts(detail, STR("looking")), is_looked_at);
+        builder_free(&program.b);
+    }
+}
+
 /* Between two pauses of 2 ms lie two ops of 5 us, as small as ops are here, and 10 us: 4.02 ms. One
  * of 1 ms is work. */
 static void small_ops_between_pauses(void **state)
@@ -437,6 +467,7 @@ int main(void)
         cmocka_unit_test(long_pauses),
         cmocka_unit_test(parts_side_by_side),
         cmocka_unit_test(small_ops_between_pauses),
+        cmocka_unit_test(arrays_that_are_copied_out),
         cmocka_unit_test(pauses_by_chance),
         cmocka_unit_test(items_of_a_list),
         cmocka_unit_test(tensors_copied_deeply),

@@ -1,13 +1,16 @@
 /* state_copied: all of a step's arrays are copied to the host one after the other, and then nothing
- * runs for long: the state is saved. A loss or metrics that are read are one array, or short. */
+ * runs for long: the state is saved. A loss or metrics that are read are one array, or short;
+ * arrays that are copied, worked on, and followed by others are not saved but looked at. */
 #include "analyze/excess/ledger.h"
 
 static const double LEAST_SHARE = 0.05; /* of the step, in the pauses behind */
+static const double LONG_NS = 3e5;      /* between two copies: something is done with the first */
 enum { FEWEST_COPIES = 2 };
 
 struct copies { /* of one step, in a row: no program is started between */
-    int64_t first_ns, next_start_ns;
-    size_t  count;
+    int64_t first_ns, last_ns, next_start_ns;
+    size_t  count, at_once; /* copies, and those since the last long pause */
+    size_t  series;         /* of several copies at once */
 };
 struct finder {
     struct ledger *ledger;
@@ -25,6 +28,16 @@ static bool add_row(struct finder *finder, struct copies *row, int64_t start_ns)
     return is_added;
 }
 
+static void add_copy(struct copies *row, int64_t start_ns)
+{
+    if (!row->count++)
+        row->first_ns = start_ns;
+    else if ((double)(start_ns - row->last_ns) > LONG_NS)
+        row->at_once = 0;
+    row->series += ++row->at_once == FEWEST_COPIES;
+    row->last_ns = start_ns;
+}
+
 static bool list_rows(struct finder *finder, const struct timeline *line)
 {
     const struct profile *profile = finder->ledger->study->profile;
@@ -35,7 +48,7 @@ static bool list_rows(struct finder *finder, const struct timeline *line)
         struct str name = profile_str(profile, event_activity(profile, event)->name);
 
         if (str_contains(name, STR("copy_to_host_async"))) {
-            row.first_ns = row.count++ ? row.first_ns : event_start_ns(profile, event);
+            add_copy(&row, event_start_ns(profile, event));
         } else if (str_starts(name, STR("PjitFunction(")) &&
                    !add_row(finder, &row, event_start_ns(profile, event))) {
             return false;
@@ -85,7 +98,10 @@ static bool find(struct ledger *ledger, const struct detector *self)
             continue;
         cell = ledger_cell(ledger, self, &ledger->units.items[0]);
         if (cell == NO_ID ||
-            !ledger_tell(ledger, cell, "%zu arrays are copied out, and nothing runs behind that",
+            !ledger_tell(ledger, cell,
+                         finder.rows.items[0].series < 2
+                             ? "%zu arrays are copied out, and nothing runs behind that"
+                             : "looking: %zu arrays are read, some after others",
                          finder.rows.items[0].count))
             return false;
         go_over(&finder, cell);
