@@ -28,6 +28,8 @@ replayed graphs that was not recorded of the idle time. Silent below min_share a
     local is_cut = startup_ns + unrecorded_ns > 0
     local share = is_cut and (step_ns > 0 and idle_ns / step_ns or 0) or device.idle_share
     if share < cfg.min_share then return nil end
+    -- Idle time is a mean over all steps, and a step is the usual one: the share holds for both.
+    local scale = step_ns > 0 and math.min(1, p.fact["step.ns"] / (device.busy_ns + device.idle_ns)) or 1
 
     local causes = {
       { "idle_host_late_ns", "the host launches too late",
@@ -43,18 +45,19 @@ replayed graphs that was not recorded of the idle time. Silent below min_share a
         "Kernels whose launch was recorded stood in the queue meanwhile: the device, or a wait that was not recorded, "
         .. "held them up. Where launches are missing, record them." },
     }
-    local evidence, most = { { "idle a step", idle_ns, "ns", share = share } }, nil
+    local evidence, most = { { "idle a step", scale * idle_ns, "ns", share = share } }, nil
     if startup_ns > 0 then
-      evidence[#evidence + 1] = { "start-up, which is left out", startup_ns, "ns" }
+      evidence[#evidence + 1] = { "start-up, which is left out", scale * startup_ns, "ns" }
       device.idle_compile_ns = device.idle_compile_ns - startup_ns
     end
     if unrecorded_ns > 0 then
-      evidence[#evidence + 1] = { "work of replayed graphs that was not recorded, left out", unrecorded_ns, "ns" }
+      evidence[#evidence + 1] =
+        { "work of replayed graphs that was not recorded, left out", scale * unrecorded_ns, "ns" }
     end
     table.sort(causes, function(a, b) return (device[a[1]] or 0) > (device[b[1]] or 0) end)
     for _, cause in ipairs(causes) do
       local ns = device[cause[1]] or 0
-      if ns > 0.01 * idle_ns then evidence[#evidence + 1] = { cause[2], ns, "ns" } end
+      if ns > 0.01 * idle_ns then evidence[#evidence + 1] = { cause[2], scale * ns, "ns" } end
       if not most or ns > most.ns then most = { ns = ns, cause = cause } end
     end
     return finding {

@@ -299,6 +299,14 @@ static bool collect(struct costs *costs, const struct windows *windows, struct a
     return true;
 }
 
+/* Libraries compute products of 32 bits in TF32 where they may; their kernels tell. */
+static enum dtype computes_in(const struct costs *costs, const struct cost_row *cost)
+{
+    return cost->time->dtype == DTYPE_F32 && costs->launched[cost->time->op].dtype == DTYPE_TF32
+               ? DTYPE_TF32
+               : (enum dtype)cost->time->dtype;
+}
+
 static void find_peak(struct costs *costs)
 {
     const struct study   *study = costs->study;
@@ -322,7 +330,7 @@ static void find_peak(struct costs *costs)
     for (size_t i = 0; i < costs->count; i++)
         if (costs->rows[i].flops > most) {
             most = costs->rows[i].flops;
-            main_dtype = costs->rows[i].time->dtype;
+            main_dtype = computes_in(costs, &costs->rows[i]);
         }
     if (!costs->hardware)
         return;
@@ -343,14 +351,6 @@ static double peak_of(const struct costs *costs, enum dtype dtype)
 static bool is_streaming(const struct costs *costs, const struct cost_row *cost)
 {
     return costs->launched[cost->time->op].streaming_ns >= 0.9 * cost->ns;
-}
-
-/* Libraries compute products of 32 bits in TF32 where they may; their kernels tell. */
-static enum dtype computes_in(const struct costs *costs, const struct cost_row *cost)
-{
-    return cost->time->dtype == DTYPE_F32 && costs->launched[cost->time->op].dtype == DTYPE_TF32
-               ? DTYPE_TF32
-               : (enum dtype)cost->time->dtype;
 }
 
 /* What the op uses of the device's peaks; not known: NAN. */
