@@ -11,6 +11,9 @@ return rule {
                   doc = "start-up in a recording that counts as one step, from which this is said" },
     veto_share = { default = 0.50, min = 0, max = 1, unit = "share",
                    doc = "start-up from which the recording tells nothing of a steady step" },
+    filled_share = { default = 0.50, min = 0, max = 1, unit = "share",
+                     doc = "of the rest, work of the device that lets it stand for a step" },
+    nearly_all = { default = 0.80, min = 0, max = 1, unit = "share", doc = "start-up from which no such rest does" },
     max_capture = { default = 0.20, min = 0, max = 1, unit = "share",
                     doc = "share of the step in which a graph is captured" },
     min_steps = { default = 3, min = 1, max = 1e6, unit = "count", doc = "other steps needed to compare with" },
@@ -19,9 +22,10 @@ return rule {
 The first step took more than twice the median of the rest: compiling, autotuning, first allocations, filling buffers.
 It is left out of all averages. Silent with few other steps. Where nothing marks steps, or only one or two are recorded,
 calls that a program makes once (loading a library or a kernel on first use, creating a context, first allocations) are
-part of the recording; they stand with compiling, and no finding prices them. Where they are most of the step, it tells
-nothing of others: a veto. So does a step in which a graph is captured, whose launches run nothing. The same is said
-where the step waits for stages below a cache in memory: only the first epoch does.]],
+part of the recording; they stand with compiling, and no finding prices them. Where they are most of the step, and work
+of the device does not fill the rest, it tells nothing of others: a veto. So does a step in which a graph is captured,
+whose launches run nothing. The same is said where the step waits for stages below a cache in memory: only the first
+epoch does.]],
 
   check = function(p, cfg)
     local step_ns, warmup_ns = p.fact["step.ns"], p.fact["step.warmup_ns"] or 0
@@ -39,6 +43,10 @@ where the step waits for stages below a cache in memory: only the first epoch do
       }
     end
     if startup_ns > 0 and startup_ns >= cfg.min_share * step_ns then
+      -- What a device fills beside it tells of steps all the same.
+      local busy_ns = p:has("device.idle_share") and (1 - p.fact["device.idle_share"]) * step_ns or 0
+      local is_filled = busy_ns >= cfg.filled_share * (step_ns - startup_ns)
+      local is_all = startup_ns >= (is_filled and cfg.nearly_all or cfg.veto_share) * step_ns
       return finding {
         title = ("%s of %s are start-up: first use, loading, first allocations"):format(fmt.ms(startup_ns),
           p.fact["step.source"] == "marker" and "the step" or "the recording"),
@@ -48,7 +56,7 @@ where the step waits for stages below a cache in memory: only the first epoch do
         remedy = { text = "Run the program a few times before recording, and mark its steps.",
                    code = p.framework == "pytorch" and "schedule=torch.profiler.schedule(wait=1, warmup=3, active=10)"
                      or nil },
-        severity = startup_ns >= cfg.veto_share * step_ns and "veto" or "warn",
+        severity = is_all and "veto" or "warn",
         impact = impact.none(), confidence = "high",
       }
     end
@@ -96,6 +104,10 @@ where the step waits for stages below a cache in memory: only the first epoch do
       facts = { ["step.ns"] = 1e9, ["step.used"] = 1, ["validity.capture_share"] = 0.3 } },
     { name = "a small graph's capture", finding = false,
       facts = { ["step.ns"] = 1e9, ["step.used"] = 1, ["validity.capture_share"] = 0.02 } },
+    { name = "start-up, and a device that fills the rest", finding = true, severity = "warn",
+      facts = { ["step.ns"] = 1e9, ["step.used"] = 1, ["startup.ns"] = 6e8, ["device.idle_share"] = 0.65 } },
+    { name = "start-up, and a device that hardly works", finding = true, severity = "veto",
+      facts = { ["step.ns"] = 1e9, ["step.used"] = 1, ["startup.ns"] = 6e8, ["device.idle_share"] = 0.95 } },
     { name = "first launches of kernels", finding = true, severity = "warn",
       facts = { ["step.ns"] = 1e9, ["step.used"] = 1, ["startup.ns"] = 4e8 } },
     { name = "hardly any start-up", finding = false,

@@ -523,9 +523,16 @@ def rounds(count, gap, row, head=(), reads=False):
     return trace
 
 
+def modules(trace, count):
+    """Calls of a module around all rounds of 120 us, or around each."""
+    for i in range(count):
+        trace.event("python_function", "nn.Module: Model_0", 995 + 120 * i, 1190 if count == 1 else 100)
+    return trace
+
+
 def unmarked_rounds():
     """Ten rounds of nine ops, each followed by 30 us: steps of 120 us, also behind prompts of 27 ops, where each gives a token. Neither are
-    layers of a single pass, which head and tail stand beside, nor rounds that take from 120 to 660 us."""
+    layers of a single pass, which head and tail stand beside or a module's call around, nor rounds that take from 120 to 660 us."""
     row = ["linear", "add", "gelu", "mul", "softmax", "bmm", "copy_", "sub", "mean"]
     for name, trace, is_found in (
         ("rounds", rounds(10, lambda i: 30, row), True),
@@ -533,6 +540,8 @@ def unmarked_rounds():
         ("decoding", rounds(10, lambda i: 30, row, [row[0], *["embedding", "rsqrt"] * 13], reads=True), True),
         ("layers-behind-a-first", rounds(10, lambda i: 30, row, [row[0], *["embedding", "rsqrt"] * 13]), False),
         ("layers-that-read", rounds(10, lambda i: 30, row, ["embedding", "rsqrt", "cat", "exp"], reads=True), False),
+        ("layers-of-a-module", modules(rounds(10, lambda i: 30, row), 1), False),
+        ("passes-of-a-module", modules(rounds(10, lambda i: 30, row), 10), True),
         ("uneven-rounds", rounds(10, lambda i: 30 + 60 * i, row), False),
     ):
         trace.advice(name)

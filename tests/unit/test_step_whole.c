@@ -124,6 +124,24 @@ static void first_use_is_no_cost_of_a_step(void **state)
     }
 }
 
+/* A launch of 300 ms, then kernels of 10 ms, one after the other or a tenth of the time: 200 ms
+ * that they fill stand for a step, 200 ms of which they take 20 do not. */
+static void start_up_before_work_that_fills_the_rest(void **state)
+{
+    (void)state;
+    for (int filled = 0; filled < 2; filled++) {
+        struct recording r;
+
+        start(&r);
+        launch(&r, 0, 5, 10, 1000);
+        launch(&r, 1100, 300000, 301200, 1000);
+        for (int64_t i = 0; i < 20; i++)
+            launch(&r, 302200 + i * 10000, 5, 302300 + i * 10000, filled ? 9800 : 1000);
+        assert_int_equal(finish(&r)->is_used, filled);
+        release(&r);
+    }
+}
+
 /* Two bursts of 1 ms with 100 ms between them of which nothing is known; known, they are a step. */
 static void a_pause_is_no_step(void **state)
 {
@@ -195,6 +213,7 @@ int main(void)
         cmocka_unit_test(the_first_op_belongs_to_it),
         cmocka_unit_test(a_wait_for_earlier_work_is_left_out),
         cmocka_unit_test(first_use_is_no_cost_of_a_step),
+        cmocka_unit_test(start_up_before_work_that_fills_the_rest),
         cmocka_unit_test(a_pause_is_no_step),
         cmocka_unit_test(without_a_step_nothing_is_of_one),
         cmocka_unit_test(helps_tell_what_is_of_a_step),

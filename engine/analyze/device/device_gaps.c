@@ -145,6 +145,20 @@ static enum gap_cause queued_cause(const struct explainer *explainer, const stru
     return is_short ? GAP_LAUNCH : GAP_OTHER;
 }
 
+/* Whether the launch of what came next was not there when the gap began: it began later, or was
+ * still under way for most of a long gap. */
+static bool is_launched_late(const struct profile *profile, const struct device_gap *gap)
+{
+    int64_t start_ns, end_ns, length_ns = gap->end_ns - gap->start_ns;
+
+    if (gap->launch == NO_ID)
+        return false;
+    start_ns = event_start_ns(profile, gap->launch);
+    end_ns = event_end_ns(profile, gap->launch);
+    return start_ns > gap->start_ns ||
+           (length_ns >= LAUNCH_OVERHEAD_NS && (end_ns - gap->start_ns) * 2 > length_ns);
+}
+
 static bool explain_gap(struct explainer *explainer, struct device_gap *gap)
 {
     int64_t  length_ns = gap->end_ns - gap->start_ns;
@@ -154,7 +168,7 @@ static bool explain_gap(struct explainer *explainer, struct device_gap *gap)
         gap->cause = GAP_PROFILER;
         return true;
     }
-    if (gap->launch != NO_ID && event_start_ns(explainer->profile, gap->launch) > gap->start_ns)
+    if (is_launched_late(explainer->profile, gap))
         thread = timeline_index_find(explainer->profile, &explainer->index, gap->launch);
     if (thread == NO_ID) {
         gap->cause = (uint8_t)queued_cause(explainer, gap);

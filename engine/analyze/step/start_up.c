@@ -12,7 +12,7 @@ enum {
     MOST_CALLS = 200,  /* more of all names are no start-up */
     LOAD_NS = 1000000, /* the first launch of a kernel that takes as long loads it */
 };
-static const double IDLE_SHARE = 0.95;
+static const double IDLE_SHARE = 0.95, IDLE_FIRST_SHARE = 0.5;
 
 struct first_launches {
     bool *is_first; /* by event */
@@ -117,7 +117,7 @@ static bool find_long(const struct profile *profile, uint32_t host, const struct
                                                                             : start_up->long_ns) ||
                 !is_call(profile, event_activity(profile, event), event) ||
                 (double)intervals_overlap_ns(busy, call.start_ns, call.end_ns) >
-                    (1 - IDLE_SHARE) * (double)ns)
+                    (1 - (first->is_first[event] ? IDLE_FIRST_SHARE : IDLE_SHARE)) * (double)ns)
                 continue;
             call.is_blocking = is_blocking(event_activity(profile, event));
             if (!vec_push(&start_up->calls, arena, call))

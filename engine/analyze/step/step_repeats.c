@@ -3,9 +3,11 @@
  * usual distance to its next call is a period to try; the shortest one after which nearly all calls
  * are the same is an iteration. What is done now and then (a line of a log) spoils one comparison
  * around it. The first round may be another one, as prompts are before decoding, where each of the
- * others copies from or to the device or waits for it, which the layers of one pass do not.
+ * others copies from or to the device or waits for it, which the layers of one pass do not. Rounds
+ * inside of one call of a module are its layers, too.
  */
 #include "analyze/step/step_markers.h"
+#include "base/macros.h"
 #include "base/sample.h"
 
 #include <math.h>
@@ -189,6 +191,25 @@ static bool add_rounds(const struct profile *profile, const struct calls *calls,
     return true;
 }
 
+/* Whether a module's call, as stacks of Python tell, has two beginnings of rounds in it. */
+static bool are_layers(const struct profile *profile, const struct timeline *line,
+                       const struct markers *markers)
+{
+    for (uint32_t i = line->first_event; i < line->first_event + line->event_count; i++) {
+        const struct activity *activity = event_activity(profile, i);
+        const struct marker   *list = markers->list.items;
+        size_t                 next;
+
+        if (activity->kind != ACTIVITY_PYTHON ||
+            !str_starts(profile_str(profile, activity->name), STR("nn.Module: ")))
+            continue;
+        next = LOWER_BOUND(markers->list.count, m, list[m].start_ns < event_start_ns(profile, i));
+        if (next + 1 < markers->list.count && list[next + 1].start_ns < event_end_ns(profile, i))
+            return true;
+    }
+    return false;
+}
+
 static bool find_rounds(const struct profile *profile, struct calls *calls, struct marker marker,
                         struct arena *arena, struct markers *markers)
 {
@@ -199,7 +220,11 @@ static bool find_rounds(const struct profile *profile, struct calls *calls, stru
     if (!gaps || !link_callers(calls, arena, &callers))
         return false;
     first = find_period(profile, calls, &callers, gaps);
-    return !first || add_rounds(profile, calls, first, marker, arena, markers);
+    if (first && !add_rounds(profile, calls, first, marker, arena, markers))
+        return false;
+    if (are_layers(profile, calls->line, markers))
+        markers->list.count = 0;
+    return true;
 }
 
 /* The last round ends with its last op, what it asked for may go on: its length is not asked. */

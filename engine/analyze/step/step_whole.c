@@ -13,6 +13,9 @@ enum { PAUSE_NS = 10000000 };
  * cost of a step. Nor does a step of a few more tell of others where most of it is start-up. */
 enum { FEWEST_WORK = 5, FEW_WORK = 10 };
 static const double LEAST_BUSY = 0.10;
+/* Start-up that is most of a recording leaves the rest of it for a step where accelerators fill
+ * that. */
+static const double NEARLY_ALL_SHARE = 0.8, FILLED_SHARE = 0.5;
 /* What a call that is made once takes at least of a step, or of a recording that stands for one;
  * what is long for any call, and what is long for one however much there is beside it. */
 static const double START_UP_SHARE = 0.20;
@@ -207,6 +210,17 @@ static bool is_scarce(const struct profile *profile, uint32_t host, const struct
                           is_silent(profile, host, span));
 }
 
+/* Whether what is left beside start-up tells nothing of a step. */
+static bool is_start_up(const struct intervals *busy, const struct interval *span, int64_t once_ns)
+{
+    double ns = (double)(span->end_ns - span->start_ns), rest_ns = ns - (double)once_ns;
+
+    return (double)once_ns > NEARLY_ALL_SHARE * ns ||
+           ((double)once_ns > MOST_SHARE * ns &&
+            (double)intervals_overlap_ns(busy, span->start_ns, span->end_ns) <
+                FILLED_SHARE * rest_ns);
+}
+
 static bool add_host(struct study *study, uint32_t host, struct arena *scratch)
 {
     const struct profile *profile = study->profile;
@@ -231,7 +245,7 @@ static bool add_host(struct study *study, uint32_t host, struct arena *scratch)
             span.start_ns = asked_ns;
         if (!start_up_ns(study->start_up, &span, scratch, &once_ns))
             return false;
-        if ((double)once_ns > MOST_SHARE * (double)(span.end_ns - span.start_ns))
+        if (is_start_up(&busy, &span, once_ns))
             left_out = "most of the recording is start-up: loading, compiling, first use";
         else if (has_pause(profile, host, &busy, &span))
             left_out = "for most of the recording nothing was recorded";
