@@ -19,6 +19,8 @@ return rule {
     max_ops_a_write = { default = 100, min = 0, max = 1e6, unit = "count",
                         doc = "eager ops for each write of a summary or checkpoint, up to which they belong to it" },
     min_writing = { default = 0.15, min = 0, max = 1, unit = "share", doc = "share of the step spent writing, then" },
+    min_read = { default = 0.5, min = 0, max = 1, unit = "share",
+                 doc = "of the host's part, reading variables back, from which the ops belong to that" },
     left = { default = 0.05, min = 0, max = 1, unit = "ratio",
              doc = "part of the host time that a graph function still needs" },
   },
@@ -40,6 +42,9 @@ Silent where a step has few eager ops besides the functions it calls, and where 
        writing >= cfg.min_short and writes >= cfg.min_writes and ops <= cfg.max_ops_a_short * writes) then
       return nil
     end
+    -- So are variables read for them.
+    local read_ns = p:has("excess") and p:table("excess"):where { flaw = "read-back" }:sum("ns") or 0
+    if calls >= 1 and read_ns >= cfg.min_read * host_ns then return nil end
 
     return finding {
       title = ("%s ops a step run eagerly; host code takes %s of the step"):format(fmt.whole(ops), fmt.pct(share)),
@@ -68,6 +73,10 @@ Silent where a step has few eager ops besides the functions it calls, and where 
     { name = "statistics of each gradient, op by op", framework = "tensorflow", finding = false,
       facts = { ["step.ns"] = 6.8e7, ["eager.ops"] = 855, ["eager.function_calls"] = 1, ["part.host_ns"] = 5.6e7,
                 ["part.host_share"] = 0.83, ["output.count"] = 22, ["output.path_ns"] = 7.4e5 } },
+    { name = "weights read back for a checkpoint", framework = "tensorflow", finding = false,
+      facts = { ["step.ns"] = 1.6e8, ["eager.ops"] = 59, ["eager.function_calls"] = 1, ["part.host_ns"] = 1.4e8,
+                ["part.host_share"] = 0.87 },
+      tables = { excess = { { cell = 1, flaw = "read-back", ns = 1.3e8, share = 0.8, factor = 0 } } } },
     { name = "one function a step", finding = false,
       facts = { ["step.ns"] = 1e7, ["eager.ops"] = 2, ["eager.function_calls"] = 1,
                 ["part.host_ns"] = 9e6, ["part.host_share"] = 0.9 } },
