@@ -18,7 +18,7 @@ those of a generator in the discriminator's pass. All of that backward pass behi
 for nothing, and before it what makes only the gradients of such weights: of a discriminator on the way to its
 generator, of a network whose input is attacked. Parameters that share their shape with an updated one count as
 updated, unless the optimizer's lists tell that it takes the same part of every shape, as of a student and its
-teacher; gradients that are added up over several passes as taken.]],
+teacher. Gradients that are added up over several passes count as taken.]],
 
   check = function(p, cfg)
     return p:in_excess {
