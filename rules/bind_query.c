@@ -225,21 +225,70 @@ static void keep_rows(lua_State *lua, struct query *query)
     }
 }
 
+/* What asking the condition on top costs: the bytes that its pattern is to see, each text in a row
+ * once; without a pattern next to nothing. */
+static size_t cost_of(lua_State *lua, const struct query *query)
+{
+    int    top = lua_gettop(lua), column = -1;
+    size_t bytes = 0;
+    double last = NAN;
+
+    if (lua_istable(lua, top) && lua_type(lua, top - 1) == LUA_TSTRING &&
+        lua_getfield(lua, top, "like") != LUA_TNIL)
+        column = table_column(query->table, lua_tostring(lua, top - 1));
+    lua_settop(lua, top);
+    for (size_t i = 0; column >= 0 && is_text(query, column) && i < query->count; i++) {
+        double value = query->table->columns[column][query->rows[i]];
+
+        if (!isnan(value) && !(value == last))
+            bytes += text_of(query, value).len + 1;
+        last = value;
+    }
+    return bytes;
+}
+
+/* Applies the condition that costs least of those not yet applied, which *done has a bit for. */
+static bool keep_cheapest(lua_State *lua, struct query *query, uint64_t *done)
+{
+    size_t least = SIZE_MAX;
+    int    cheapest = -1, at = 0;
+
+    for (lua_pushnil(lua); lua_next(lua, 2); lua_pop(lua, 1), at++) {
+        size_t cost = *done >> at & 1 ? SIZE_MAX : cost_of(lua, query);
+
+        if (cost < least) {
+            least = cost;
+            cheapest = at;
+        }
+    }
+    if (cheapest < 0)
+        return false;
+    at = 0;
+    for (lua_pushnil(lua); lua_next(lua, 2); lua_pop(lua, 1))
+        if (at++ == cheapest)
+            keep_rows(lua, query);
+    *done |= UINT64_C(1) << cheapest;
+    return true;
+}
+
 static int query_where(lua_State *lua)
 {
     struct query *query = check_query(lua), *left;
+    uint64_t      done = 0;
+    int           at, conditions = 0;
 
     luaL_checktype(lua, 2, LUA_TTABLE);
     left = push_query(lua, query->facts, query->table, query->count);
     left->count = query->count;
     if (query->count > 0)
         memcpy(left->rows, query->rows, query->count * sizeof *query->rows);
-    int at = lua_gettop(lua);
-    lua_pushnil(lua);
-    while (lua_next(lua, 2)) {
-        keep_rows(lua, left);
-        lua_pop(lua, 1);
-    }
+    at = lua_gettop(lua);
+    for (lua_pushnil(lua); lua_next(lua, 2); lua_pop(lua, 1))
+        conditions++;
+    if (conditions > 64)
+        return luaL_error(lua, "where takes 64 conditions at most");
+    while (keep_cheapest(lua, left, &done))
+        ;
     lua_settop(lua, at);
     return 1;
 }

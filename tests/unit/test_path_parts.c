@@ -1,0 +1,48 @@
+/* path_parts: which segment a time lies in, from wherever it is looked for. */
+#include "analyze/path/path.h"
+
+#include "base/macros.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+/* Segments of 1, 2, 3 … with a pause of 5 behind the tenth: the first that ends behind a time, by a
+ * walk over all. */
+static void looked_for_from_anywhere(void **state)
+{
+    enum { SEGMENTS = 40 };
+    static struct segment segments[SEGMENTS];
+    struct path           path = { 0 };
+    int64_t               end_ns = 0;
+
+    (void)state;
+    for (int i = 0; i < SEGMENTS; i++) {
+        segments[i].start_ns = end_ns + (i == 10 ? 5 : 0);
+        segments[i].end_ns = end_ns = segments[i].start_ns + i + 1;
+    }
+    path.segments.items = segments;
+    path.segments.count = SEGMENTS;
+    for (int64_t time_ns = -1; time_ns <= end_ns + 1; time_ns++) {
+        size_t first = 0;
+
+        while (first < SEGMENTS && segments[first].end_ns <= time_ns)
+            first++;
+        assert_int_equal(path_segment_behind(&path, time_ns), first);
+        for (size_t near = 0; near <= SEGMENTS + 1; near++)
+            assert_int_equal(path_segment_near(&path, time_ns, near), first);
+    }
+    path.segments.count = 0;
+    assert_int_equal(path_segment_near(&path, 7, 3), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(looked_for_from_anywhere),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
