@@ -52,9 +52,10 @@ def figure(facts, name):
         fact, scale = AS_IT_IS[name]
         return None if facts.get(fact) is None else facts[fact] * scale
     if name == "idle, host late, %":
-        names = "device.idle_host_late_ns", "device.idle_input_ns", "device.idle_ns"
-        late, waits, idle = (facts.get(fact) for fact in names)
-        return None if None in (late, waits, idle) else 100 * (late + waits) / idle
+        # the other tools do not tell apart what the host does meanwhile: waiting for input, compiling, loading
+        names = "device.idle_host_late_ns", "device.idle_input_ns", "device.idle_compile_ns", "device.idle_ns"
+        *late, idle = (facts.get(fact) for fact in names)
+        return None if None in (*late, idle) else 100 * sum(late) / idle
     part = re.match(r"critical path, (\w+), %", name).group(1)
     bound = facts.get("replay.%s_bound_ns" % {"host": "host", "compute": "device"}[part])
     return None if bound is None else 100 * bound / facts["step.ns"]
