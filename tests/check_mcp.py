@@ -7,7 +7,7 @@ Lines of clients of both kinds (with a handshake, and of the revision without on
 """
 import json, pathlib, subprocess, sys
 
-MOST_BYTES = 6000  # of a result by default: 2,000 tokens, of three bytes and more
+MOST_BYTES = 4600  # of a result by default: below 2,000 tokens
 META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"},
         "io.modelcontextprotocol/clientCapabilities": {}}
 
@@ -113,6 +113,11 @@ def check_tools(tfprof, path):
     rows = call(tfprof, "table", path=path, name="steps", columns="number,duration_ns", where=["duration_ns>1ns"], sort="duration_ns", top=3)
     assert rows["rows"] == said(tfprof, "table", "steps", path, "--columns", "number,duration_ns", "--sort", "duration_ns", "--top", "3")["rows"]
     assert {c["name"]: c["unit"] for c in rows["columns"]}["duration_ns"] == "ns"
+    # However few rows fit, all columns tell their units, and shares have six digits.
+    ops = call(tfprof, "table", path=path, name="ops")
+    assert all(set(row) <= {c["name"] for c in ops["columns"]} for row in ops["rows"]), ops["columns"]
+    assert all(value == float("%.6g" % value) for row in ops["rows"] for value in row.values()
+               if isinstance(value, float) and value != int(value)), ops["rows"]
     assert "steps" in call(tfprof, "table", path=path)  # which tables there are
     assert "nowhere" in call(tfprof, "advise", path="nowhere")
     assert "path of a recording" in call(tfprof, "advise", path=7)

@@ -17,7 +17,7 @@ struct keeper {
 struct wish {                /* what a shape says of a member */
     struct str name, inside; /* inside.data NULL: whole */
     char       type;         /* 0: any */
-    bool       is_always, is_bounded;
+    bool       is_always, is_array, is_bounded;
 };
 
 static bool keep_value(struct keeper *keeper, const struct wish *wish);
@@ -43,7 +43,7 @@ static bool next_wish(struct str *shape, struct wish *wish)
     *shape = str_trim(*shape);
     if (!shape->len)
         return false;
-    while (end < shape->len && !strchr(" !:*{", shape->data[end]))
+    while (end < shape->len && !strchr(" !:*+{", shape->data[end]))
         end++;
     *wish = (struct wish) { .name = str_slice(*shape, 0, end) };
     wish->is_always = end < shape->len && shape->data[end] == '!';
@@ -54,7 +54,8 @@ static bool next_wish(struct str *shape, struct wish *wish)
     }
     *shape = str_slice(*shape, end, shape->len);
     wish->is_bounded = str_starts(*shape, STR("*"));
-    *shape = str_slice(*shape, wish->is_bounded, shape->len);
+    wish->is_array = wish->is_bounded || str_starts(*shape, STR("+"));
+    *shape = str_slice(*shape, wish->is_array, shape->len);
     if (str_starts(*shape, STR("{"))) {
         end = behind_braces(*shape, 0);
         wish->inside = str_slice(*shape, 1, end - 1);
@@ -140,7 +141,7 @@ static bool keep_scalar(struct keeper *keeper)
     else if (str_equal(raw, STR("null")))
         json_null(keeper->json);
     else if (str_to_double(raw, &number) && number - number == 0)
-        json_exact(keeper->json, number);
+        (keeper->how->most_bytes ? json_number : json_exact)(keeper->json, number);
     else
         return false;
     return true;
@@ -254,7 +255,7 @@ static void put_members(struct json_writer *json, struct str shape)
     put_object(json, "properties");
     while (next_wish(&rest, &wish)) {
         json_key(json, arena_text(json->text->arena, "%.*s", STR_ARG(wish.name)));
-        if (!wish.is_bounded) {
+        if (!wish.is_array) {
             put_value(json, &wish);
             continue;
         }

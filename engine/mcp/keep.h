@@ -3,7 +3,8 @@
  * those of their objects: "verdict{text} findings*{rule title}". Without braces a member is kept whole.
  * Behind a name may stand, in this order: "!" (the member is always there), ":" with the type of its
  * values (s text, n number, i integer, o object; otherwise any), and "*": it is an array of them, whose
- * items are bounded.
+ * items are bounded, or "+": one that is kept whole. Numbers with fractions have six digits in what is
+ * bounded: more are tokens without a meaning.
  */
 #ifndef TFPROF_MCP_KEEP_H
 #define TFPROF_MCP_KEEP_H
