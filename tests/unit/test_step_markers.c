@@ -198,7 +198,7 @@ static void runs_of_the_main_program(void **state)
     for (size_t i = 0; i < ARRAY_COUNT(runs); i++)
         assert_true(vec_push(&list.list, &f.scratch, runs[i]));
     builder_finish(&f.b);
-    assert_true(markers_runs(&list, &f.scratch, &f.markers));
+    assert_true(markers_runs(&f.b.profile, &list, &f.scratch, &f.markers));
     assert_int_equal(f.markers.list.count, 3);
     assert_int_equal(f.markers.list.items[0].start_ns, 0);
     assert_int_equal(f.markers.list.items[1].start_ns, 100);
@@ -206,6 +206,42 @@ static void runs_of_the_main_program(void **state)
     assert_int_equal(f.markers.list.items[2].start_ns, 180);
     assert_int_equal(f.markers.list.items[2].event, 6);
     release(&f);
+}
+
+/* Four additions of 10 ns each, one by one, behind a program of 100 ns that runs once: none is a
+ * step. Where that program is an addition too, or takes less than they do, they are all there is.
+ */
+static void ops_one_by_one_are_no_steps(void **state)
+{
+    static const struct {
+        const char *first;
+        int64_t     ns;
+        size_t      count;
+    } cases[] = { { "jit_update", 100, 0 }, { "jit_multiply", 100, 4 }, { "jit_update", 20, 4 } };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        struct fixture f;
+        struct runs    list = { 0 };
+        uint32_t       thread;
+
+        start(&f);
+        thread = builder_timeline(&f.b, builder_host(&f.b, "h"), NO_ID, "worker");
+        for (int64_t r = 0; r < 5; r++) {
+            int64_t  start_ns = r ? 100 + 20 * r : 0, ns = r ? 10 : cases[i].ns;
+            uint32_t event = builder_slice(&f.b, thread, "fusion", ACTIVITY_OP, start_ns, ns);
+
+            builder_stat(&f.b, event, STAT_MODULE_NAME,
+                         builder_name(&f.b, r ? "jit_add" : cases[i].first));
+            assert_true(vec_push(
+                &list.list, &f.scratch,
+                (struct run) { start_ns, start_ns + ns, r ? 6 : 5, 0, NO_ID, (uint32_t)r }));
+        }
+        builder_finish(&f.b);
+        assert_true(markers_runs(&f.b.profile, &list, &f.scratch, &f.markers));
+        assert_int_equal(f.markers.list.count, cases[i].count);
+        release(&f);
+    }
 }
 
 /* Rows of programs 1 1 1 2 3 that take 10 ns each, of 20: from behind the 3 on, four of them, the
@@ -254,6 +290,7 @@ int main(void)
         cmocka_unit_test(requests_for_batches),
         cmocka_unit_test(updates_end_steps),
         cmocka_unit_test(runs_of_the_main_program),
+        cmocka_unit_test(ops_one_by_one_are_no_steps),
         cmocka_unit_test(steps_named_by_number),
         cmocka_unit_test(rows_of_programs),
     };

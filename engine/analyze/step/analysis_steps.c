@@ -244,7 +244,7 @@ static bool find_steps(struct study *study, struct arena *scratch)
 
     if (profile->recorded_steps.count)
         return recorded(study, scratch);
-    if (!runs_find(profile, scratch, &runs) || !markers_runs(&runs, scratch, &program) ||
+    if (!runs_find(profile, scratch, &runs) || !markers_runs(profile, &runs, scratch, &program) ||
         !markers_annotated(profile, names, scratch, &markers) ||
         (!markers.list.count && !markers_engine(profile, names, scratch, &markers)))
         return false;

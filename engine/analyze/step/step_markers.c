@@ -3,6 +3,7 @@
 #include "analyze/step/engine_mark.h"
 #include "base/sample.h"
 #include "base/sort.h"
+#include "model/names.h"
 
 #include <stdlib.h>
 
@@ -344,13 +345,28 @@ struct program_time {
     uint32_t host;
     int64_t  program, total_ns;
     uint32_t count;
+    bool     is_op; /* one op of jax.numpy that nobody compiled */
 };
 struct program_times {
     VEC(struct program_time) list;
 };
 
-static bool time_programs(const struct runs *runs, struct arena *scratch,
-                          struct program_times *programs)
+static bool runs_one_op(const struct profile *profile, const struct run *run)
+{
+    int64_t    name;
+    struct str text;
+
+    if (!profile_stat(profile, STAT_MODULE_NAME, run->event, &name))
+        return false;
+    text = profile_str(profile, (uint32_t)name);
+    if (!str_starts(text, STR("jit_")))
+        return false;
+    text = str_slice(text, str_starts(text, STR("jit__")) ? 5 : 4, text.len);
+    return name_is(text, NAMES_JAX_FUNCTION);
+}
+
+static bool time_programs(const struct profile *profile, const struct runs *runs,
+                          struct arena *scratch, struct program_times *programs)
 {
     for (size_t i = 0; i < runs->list.count; i++) {
         const struct run *run = &runs->list.items[i];
@@ -361,7 +377,9 @@ static bool time_programs(const struct runs *runs, struct arena *scratch,
             p++;
         if (p == programs->list.count &&
             !vec_push(&programs->list, scratch,
-                      (struct program_time) { .host = run->host, .program = run->program }))
+                      (struct program_time) { .host = run->host,
+                                              .program = run->program,
+                                              .is_op = runs_one_op(profile, run) }))
             return false;
         programs->list.items[p].total_ns += run->end_ns - run->start_ns;
         programs->list.items[p].count++;
@@ -369,18 +387,23 @@ static bool time_programs(const struct runs *runs, struct arena *scratch,
     return true;
 }
 
+/* Ops that a loop runs one by one are no steps where a program that was compiled takes more than
+ * all calls of one of them, though it runs once. */
 static bool is_main_program(const struct program_times *programs, const struct run *run)
 {
     const struct program_time *best = NULL;
+    int64_t                    longest_ns = 0;
 
     for (size_t p = 0; p < programs->list.count; p++) {
         const struct program_time *program = &programs->list.items[p];
 
+        if (program->host == run->host && !program->is_op && program->total_ns > longest_ns)
+            longest_ns = program->total_ns;
         if (program->host == run->host && program->count >= MIN_RUNS &&
             (!best || program->total_ns > best->total_ns))
             best = program;
     }
-    return best && best->program == run->program;
+    return best && best->program == run->program && !(best->is_op && longest_ns > best->total_ns);
 }
 
 static int by_host_and_end(const void *a, const void *b)
@@ -407,11 +430,12 @@ static void serialize(struct markers *markers)
             list[i].start_ns = list[i - 1].end_ns;
 }
 
-bool markers_runs(const struct runs *runs, struct arena *arena, struct markers *markers)
+bool markers_runs(const struct profile *profile, const struct runs *runs, struct arena *arena,
+                  struct markers *markers)
 {
     struct arena         scratch = { .budget_bytes = arena->budget_bytes };
     struct program_times programs = { 0 };
-    bool                 ok = time_programs(runs, &scratch, &programs);
+    bool                 ok = time_programs(profile, runs, &scratch, &programs);
 
     for (size_t i = 0; ok && i < runs->list.count; i++) {
         const struct run *run = &runs->list.items[i];

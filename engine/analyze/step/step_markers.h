@@ -56,6 +56,7 @@ bool markers_rows(const struct profile *profile, const struct runs *runs, struct
                   struct markers *markers);
 /* Runs of the program that takes most time, on each host. Runs that overlap count from completion
  * to completion. */
-bool markers_runs(const struct runs *runs, struct arena *arena, struct markers *markers);
+bool markers_runs(const struct profile *profile, const struct runs *runs, struct arena *arena,
+                  struct markers *markers);
 
 #endif
