@@ -1,21 +1,21 @@
 -- All batches are as long as each other, and attention is told with a mask which of it counts.
 
 -- Of examples: attention of 16 samples over so many elements, with a mask for so many samples.
-local function attention(length, masks, calls, heads)
+local function attention(length, masks, calls, heads, queries)
   return { class = "attention", phase = "forward", calls = calls, ns = 1.1e6 * calls,
            shapes = ("[16,4,%d,24]x[16,4,%d,24]x[16,4,%d,24]x[%d,%d,%d,%d]"):format(
-             length, length, length, masks, heads or 1, length, length) }
+             length, length, length, masks, heads or 1, queries or length, length) }
 end
 
 -- The length that all attention with a mask of its own for each sample has; nil where lengths differ or there is none.
 local function common_length(work)
   local length, calls
   for row in work:where { class = "attention", phase = "forward" }:each() do
-    local batch, keys, masks, masked_keys = (row.shapes or ""):match(
+    local batch, keys, masks, heads, queries, masked_keys = (row.shapes or ""):match(
       "^\\[(\\d+),\\d+,\\d+,\\d+\\]x\\[\\d+,\\d+,(\\d+),\\d+\\]x\\[[\\d,]+\\]" ..
-      "x\\[(\\d+),1,\\d+,(\\d+)\\]")
-    -- What differs from head to head is a bias of positions, and no mask.
-    if not batch then return nil end
+      "x\\[(\\d+),(\\d+),(\\d+),(\\d+)\\]")
+    -- What differs from head to head and from query to query is a bias of positions, and no mask.
+    if not batch or (heads ~= "1" and queries ~= "1") then return nil end
     -- One mask for all samples is the model's own, a causal one say.
     if batch ~= masks or batch == "1" or keys ~= masked_keys then return nil end
     if length and length ~= keys then return nil end
@@ -60,6 +60,7 @@ return rule {
   params = {
     min_steps = { default = 3, min = 1, max = 1e6, unit = "count", doc = "steps that have to have one length" },
     round_to = { default = 32, min = 1, max = 1e6, unit = "count", doc = "a length that was set is a multiple of it" },
+    decimal = { default = 50, min = 1, max = 1e6, unit = "count", doc = "or of this" },
     min_share = { default = 0.2, min = 0, max = 1, unit = "share", doc = "share of the step in the network" },
     min_long_share = { default = 0.05, min = 0, max = 1, unit = "share",
       doc = "JAX: share of the step that transforms take beyond their need" },
@@ -67,18 +68,19 @@ return rule {
   },
   doc = [[
 Attention has a mask of its own for each sample, as libraries make it where a batch holds padding, and all steps have
-one length, a multiple of 32: batches are padded to a length that was set, not to their longest sample. How long samples
-are no recording tells, so that the price is a bound: what the network takes. Silent where lengths differ from step to
-step, and without such masks. In compiled programs of JAX, Fourier transforms of padded data, or of which a part is
-kept, that are more than twice as long as the data. In TensorFlow, pipelines that pad batches and group nothing by
-length, where steps take unlike time: half of the ops' time, as the longest of a batch is about twice the mean.]],
+one length, a multiple of 32 or 50: batches are padded to a length that was set, not to their longest sample. How long
+samples are no recording tells, so that the price is a bound: what the network takes. Silent where lengths differ from
+step to step, and without such masks. In compiled programs of JAX, Fourier transforms of padded data, or of which a
+part is kept, that are more than twice as long as the data. In TensorFlow, pipelines that pad batches and group
+nothing by length, where steps take unlike time: half of the ops' time, as the longest of a batch is about twice the
+mean.]],
 
   check = function(p, cfg)
     if p.format == "xspace" then return long_transforms(p, cfg) or mixed_lengths(p, cfg) end
     if p.fact["step.used"] < cfg.min_steps then return nil end
     local work, step_ns = p:table("work"), p.fact["step.ns"]
     local length, calls = common_length(work)
-    if not length or length % cfg.round_to ~= 0 then return nil end
+    if not length or (length % cfg.round_to ~= 0 and length % cfg.decimal ~= 0) then return nil end
     local network = work:where { class = { like = "." }, phase = { like = "^(forward|backward)$" } }
     local ns = math.min(network:sum("ns"), step_ns)
     if ns < cfg.min_share * step_ns then return nil end
@@ -87,8 +89,8 @@ length, where steps take unlike time: half of the ops' time, as the longest of a
       evidence = { { "the network, forward and backward, a step", ns, "ns", share = ns / step_ns },
                    { "length of all masked sequences", length, "count" },
                    { "attention with a mask for each sample, a step", calls, "count" } },
-      condition = ("%d steps of one length, a multiple of %d, with masks of padding"):format(p.fact["step.used"],
-        cfg.round_to),
+      condition = ("%d steps of one length, a multiple of %d or %d, with masks of padding"):format(p.fact["step.used"],
+        cfg.round_to, cfg.decimal),
       remedy = { text = "Pad each batch to its longest sample, and put samples of like length together; or pack them.",
                  code = "tokenizer(texts, padding=\"longest\", truncation=True)   # not padding=\"max_length\"" },
       impact = impact.share { ns = ns },
@@ -101,6 +103,9 @@ length, where steps take unlike time: half of the ops' time, as the longest of a
       facts = { ["step.ns"] = 1e7, ["step.used"] = 3 },
       tables = { work = { attention(96, 16, 2),
         { class = "product", phase = "backward", calls = 20, ns = 6e5, shapes = "[16,96,96]x[96,96]" } } } },
+    { name = "200 in all steps, one mask for all queries of a sample", framework = "pytorch", format = "kineto",
+      finding = true, impact_ns = 6.6e5, facts = { ["step.ns"] = 1e7, ["step.used"] = 3 },
+      tables = { work = { attention(200, 16, 2, 4, 1) } } },
     { name = "8192 for 512", framework = "jax", format = "xspace", finding = true, severity = "warn", replay = { 6e6 },
       facts = { ["step.ns"] = 1e7, ["step.used"] = 3 },
       tables = { work = {}, excess = { { cell = 1, flaw = "long-transform", ns = 6e6, share = 0.6, factor = 0.1 } } } },

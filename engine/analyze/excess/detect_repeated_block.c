@@ -204,13 +204,20 @@ static bool feeds_layers(const struct finder *finder, size_t from, size_t end)
     return true;
 }
 
-/* Without shapes: other layers lie between. What comes right behind may be for the next text. */
+/* Without shapes: other layers lie between. What comes right behind may be for the next text, and a
+ * network of which a result is read in each round has another to tell each time. */
 static bool is_between_others(const struct finder *finder, size_t from, size_t end)
 {
-    for (size_t i = from; i < end; i++)
-        if (unit_is_forward_product(op_at(finder, i)))
-            return true;
-    return finder->ledger->study->profile->has_shapes;
+    bool has_other = false;
+
+    if (finder->ledger->study->profile->has_shapes)
+        return true;
+    for (size_t i = from; i < end; i++) {
+        if (op_at(finder, i)->op_class == OP_READBACK)
+            return false;
+        has_other |= unit_is_forward_product(op_at(finder, i));
+    }
+    return has_other;
 }
 
 /* Where no steps are known, rounds that fill the recording may be its steps. */

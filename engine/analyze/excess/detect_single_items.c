@@ -70,6 +70,20 @@ static bool key_of(struct finder *finder, uint32_t u)
     return finder->keys.same[u] != NO_ID;
 }
 
+/* Operations of a convolution, at most: where it leaves places out they are fewer. 0 unknown. */
+static double convolved(const struct ledger *ledger, const struct work_unit *unit)
+{
+    const struct tensor *image = unit_input(ledger, unit, 0);
+    const struct tensor *kernel = unit_input(ledger, unit, 1);
+    double               places;
+
+    if (unit->op_class != OP_CONVOLUTION || !image || !kernel || image->rank < 3 ||
+        kernel->rank != image->rank || tensor_count(image) <= 0)
+        return 0;
+    places = (double)(tensor_count(image) / image->dims[1]);
+    return 2 * places * (double)tensor_count(kernel);
+}
+
 /* Operations of a linear layer from its shapes; 0 unknown. */
 static double operations_of(const struct ledger *ledger, const struct work_unit *unit)
 {
@@ -221,6 +235,11 @@ static double share_of(const struct finder *finder, const struct work_unit *unit
         return 0;
     if (unit->kind != UNIT_OP)
         return unit->typical_ns > LONGEST_GAP ? share * LONGEST_GAP / unit->typical_ns : share;
+    if (are_single && (operations = convolved(finder->ledger, unit)) > 0) {
+        double rest_ns = unit->typical_ns - operations / finder->rate;
+
+        return rest_ns > 0 ? share * rest_ns / unit->typical_ns : 0;
+    }
     operations = are_single ? operations_of(finder->ledger, unit) : 0;
     if (operations > 0 && unit->typical_ns > operations / finder->rate + small_ns)
         small_ns = unit->typical_ns - operations / finder->rate;
