@@ -7,7 +7,11 @@ local function on_hosts(p, cfg)
   local all = rows:where { type = { like = "." } }
   local others = rows:where { type = { like = "^(broadcast|all-gather|gather|scatter|reduce)$" } }
   local is_sharded = rows:where { type = { like = "^reduce-scatter$" } }:count() > 0
-  local small = rows:where { mean_bytes = { max = cfg.max_bytes } }
+  local small, is_unknown = rows:where { mean_bytes = { max = cfg.max_bytes } }, false
+  if all:sum("bytes") == 0 then -- without shapes: buckets of gradients are a few, sums of each are many
+    small = rows:where { type = { like = "^all-reduce$" }, count = { min = cfg.min_unknown_count } }
+    is_unknown = small:count() > 0
+  end
   local count, ns = small:sum("count"), math.min(small:sum("exposed_ns"), exposed_ns)
   local merged = math.max(1, math.ceil(small:sum("bytes") / 26214400))
   local saved_ns, what = ns * math.max(0, 1 - merged / math.max(count, 1)), nil
@@ -21,6 +25,7 @@ local function on_hosts(p, cfg)
   if saved_ns < cfg.min_host_share * step_ns then return nil end
   return finding {
     title = what and ("%s collectives a step (%s) are not for gradients: %s"):format(fmt.whole(count), what, fmt.ms(ns))
+        or is_unknown and ("%s sums over all processes a step: %s"):format(fmt.whole(count), fmt.ms(ns))
         or ("%s collectives a step carry less than %s each"):format(fmt.whole(count), fmt.bytes(cfg.max_bytes)),
     evidence = { { what and "such collectives a step" or "small collectives a step", count, "count" },
                  { "their uncovered time a step", ns, "ns", share = math.min(1, ns / step_ns) },
@@ -76,6 +81,8 @@ return rule {
   params = {
     min_count = { default = 20, min = 1, max = 1e9, unit = "count", doc = "collectives below 1 MiB a step" },
     min_host_count = { default = 4, min = 1, max = 1e9, unit = "count", doc = "the same between processes on hosts" },
+    min_unknown_count = { default = 32, min = 1, max = 1e9, unit = "count",
+                          doc = "sums between processes on hosts, where payloads were not recorded" },
     min_host_share = { default = 0.10, min = 0, max = 1, unit = "share", doc = "the same between processes on hosts" },
     min_share = { default = 0.01, min = 0, max = 1, unit = "share", doc = "their uncovered time over the step" },
     max_bytes = { default = 1048576, min = 1, max = 1e12, unit = "bytes", doc = "payload that counts as small" },
@@ -85,7 +92,7 @@ Each collective has a cost of its own that does not shrink with its payload. Pri
 time, less what one for each 25 MiB would take at the median of them. Between processes on hosts a few are enough, and
 broadcasts and gatherings beside the gradients are priced as all of their time. Devices of one process on a host meet
 once for each array, also where XLA joined their collectives: what that costs is a guess. Silent for few or hidden
-ones, and where payloads were not recorded.]],
+ones, and where payloads were not recorded, but for dozens of sums between processes on hosts.]],
 
   check = function(p, cfg)
     -- Processes on hosts: what their collectives cost shows in PyTorch's own timeline alone.
@@ -137,6 +144,9 @@ ones, and where payloads were not recorded.]],
       facts = { ["step.ns"] = 1e7, ["comm.count_per_step"] = 84, ["comm.small_count"] = 84 },
       tables = { collectives = { { type = "all-reduce", count = 84, mean_bytes = 8192, bytes = 688128,
                                    exposed_ns = 2e6 } } } },
+    { name = "the same without shapes", framework = "pytorch", format = "kineto", finding = true, impact_ns = 1.88e6,
+      facts = { ["step.ns"] = 1e7, ["comm.count_per_step"] = 84, ["comm.small_count"] = 0 },
+      tables = { collectives = { { type = "all-reduce", count = 84, exposed_ns = 2e6 } } } },
     { name = "objects are gathered in each step", framework = "pytorch", format = "kineto", finding = true,
       impact_ns = 2.85e6,
       facts = { ["step.ns"] = 1e7, ["comm.count_per_step"] = 3, ["comm.small_count"] = 3,
