@@ -7,6 +7,7 @@
 #include "model/nesting.h"
 
 #include <assert.h>
+#include <pthread.h>
 #include <string.h>
 
 const struct analysis *const analyses[] = {
@@ -198,13 +199,39 @@ bool study_run(struct study *study, const struct profile *profile,
     return true;
 }
 
+/* By hash of their names; twice as many places as there are facts at most. */
+enum { FACT_PLACES = 4096 };
+static const struct fact_spec *fact_places[FACT_PLACES];
+static pthread_once_t          facts_placed = PTHREAD_ONCE_INIT;
+
+/* Where a fact is, or belongs. */
+static const struct fact_spec **fact_place(const char *name)
+{
+    size_t place = str_hash(str_from(name)) % FACT_PLACES;
+
+    while (fact_places[place] && strcmp(fact_places[place]->name, name) != 0)
+        place = (place + 1) % FACT_PLACES;
+    return &fact_places[place];
+}
+
+/* Of a name given twice the first one counts. */
+static void place_facts(void)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < analysis_count; i++)
+        for (size_t j = 0; j < analyses[i]->produces_count && count++ < FACT_PLACES / 2; j++) {
+            const struct fact_spec **place = fact_place(analyses[i]->produces[j].name);
+
+            *place = *place ? *place : &analyses[i]->produces[j];
+        }
+    assert(count <= FACT_PLACES / 2);
+}
+
 const struct fact_spec *analysis_fact(const char *name)
 {
-    for (size_t i = 0; i < analysis_count; i++)
-        for (size_t j = 0; j < analyses[i]->produces_count; j++)
-            if (strcmp(analyses[i]->produces[j].name, name) == 0)
-                return &analyses[i]->produces[j];
-    return NULL;
+    pthread_once(&facts_placed, place_facts);
+    return *fact_place(name);
 }
 
 const struct table_spec *analysis_table(const char *name)

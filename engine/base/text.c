@@ -40,7 +40,10 @@ void text_add(struct text *text, struct str s)
 
 void text_add_byte(struct text *text, char byte)
 {
-    text_add(text, (struct str) { &byte, 1 });
+    if (!reserve(text, 1))
+        return;
+    text->data[text->len++] = byte;
+    text->data[text->len] = '\0';
 }
 
 /* Characters that change the direction of what follows, or end a line where none is expected. */

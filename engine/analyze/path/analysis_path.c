@@ -144,7 +144,7 @@ static bool flatten(struct study *study, const struct device_row *device, struct
         if (!is_worker(study, timeline, device))
             continue;
         if (!leaves_build(profile, windows.list.items, windows.list.count, study->arena,
-                          &study->path, &line) ||
+                          study->arena, &study->path, &line) ||
             !vec_push(&study->path.lines, study->arena, line))
             return false;
     }

@@ -11,7 +11,7 @@ struct flattening {
     const struct interval *windows;
     size_t                 window_count, window; /* first window that ends behind cursor_ns */
     int64_t                cursor_ns;            /* everything before it is done */
-    struct arena          *arena;
+    struct arena          *arena, *leaf_arena;
     struct path           *path;
     struct path_line      *line;
     VEC(struct open_event) stack;
@@ -59,8 +59,8 @@ static bool advance(struct flattening *flat, int64_t until_ns)
             break;
         uint32_t frame = frame_of(flat, flat->stack.count - 1);
 
-        if (frame == NO_ID ||
-            !vec_push(&flat->line->leaves, flat->arena, (struct leaf) { start_ns, end_ns, frame }))
+        if (frame == NO_ID || !vec_push(&flat->line->leaves, flat->leaf_arena,
+                                        (struct leaf) { start_ns, end_ns, frame }))
             return false;
     }
     if (until_ns > flat->cursor_ns)
@@ -83,8 +83,8 @@ static bool close_until(struct flattening *flat, int64_t start_ns, int64_t end_n
 }
 
 bool leaves_build(const struct profile *profile, const struct interval *windows,
-                  size_t window_count, struct arena *arena, struct path *path,
-                  struct path_line *line)
+                  size_t window_count, struct arena *arena, struct arena *leaf_arena,
+                  struct path *path, struct path_line *line)
 {
     const struct timeline *timeline = &profile->timelines.items[line->timeline];
     struct arena           scratch = { .budget_bytes = arena->budget_bytes };
@@ -93,6 +93,7 @@ bool leaves_build(const struct profile *profile, const struct interval *windows,
                                     .window_count = window_count,
                                     .cursor_ns = INT64_MIN,
                                     .arena = arena,
+                                    .leaf_arena = leaf_arena,
                                     .path = path,
                                     .line = line };
     bool                   ok = true;

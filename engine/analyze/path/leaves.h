@@ -10,10 +10,10 @@
 #include "model/interval.h"
 #include "model/profile.h"
 
-/* windows: sorted, disjoint. Frames are added to path->frames, leaves to line->leaves.
- * O(events of the timeline). false: arena is exhausted. */
+/* windows: sorted, disjoint. Frames are added to path->frames, in `arena`, leaves to line->leaves, in
+ * `leaf_arena`. O(events of the timeline). false: an arena is exhausted. */
 bool leaves_build(const struct profile *profile, const struct interval *windows,
-                  size_t window_count, struct arena *arena, struct path *path,
-                  struct path_line *line);
+                  size_t window_count, struct arena *arena, struct arena *leaf_arena,
+                  struct path *path, struct path_line *line);
 
 #endif

@@ -224,6 +224,20 @@ static bool build_groups(struct build *build)
     return true;
 }
 
+/* A piece is mostly one node, with one cause: growing bit by bit would copy all of it again and
+ * again. */
+static bool reserve(struct build *build)
+{
+    size_t pieces = build->graph->windows.count;
+
+    for (size_t i = 0; i < build->lines.count; i++)
+        pieces += build->lines.items[i].flat.leaves.count;
+    return vec_reserve(&build->graph->nodes, build->arena, pieces) &&
+           vec_reserve(&build->graph->edges, build->arena, pieces) &&
+           vec_reserve(&build->previous, build->scratch, pieces) &&
+           vec_reserve(&build->others, build->scratch, pieces);
+}
+
 bool event_graph_make(struct event_graph *graph, const struct study *study, uint32_t first,
                       struct arena *arena, struct err *err)
 {
@@ -244,7 +258,7 @@ bool event_graph_make(struct event_graph *graph, const struct study *study, uint
              build_collectives(&build);
         if (ok) {
             build_means(&build);
-            ok = build_groups(&build);
+            ok = reserve(&build) && build_groups(&build);
         }
     }
     if (ok && (!graph->nodes.count || graph->windows.items[0].base == NO_ID))

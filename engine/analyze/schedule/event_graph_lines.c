@@ -135,8 +135,8 @@ static bool add_line(struct build *build, uint32_t timeline, const struct interv
                                      .is_device = row->device != NO_ID };
 
     line.flat.is_device = shown.is_device;
-    if (!leaves_build(build->profile, windows, window_count, build->arena, &build->graph->path,
-                      &line.flat))
+    if (!leaves_build(build->profile, windows, window_count, build->arena, build->scratch,
+                      &build->graph->path, &line.flat))
         return false;
     if (!line.flat.leaves.count)
         return true;
