@@ -60,7 +60,7 @@ static double repeated(const struct tensor *const *tables, size_t count, bool *i
         if (is_used[i] || tables[i]->dims[1] != width)
             continue;
         is_used[i] = true;
-        return (double)rows < LEAST_COPIES * (double)tables[i]->dims[0]
+        return rows <= 0 || (double)rows < LEAST_COPIES * (double)tables[i]->dims[0]
                    ? 0
                    : (double)width * (1 - (double)tables[i]->dims[0] / (double)rows);
     }
@@ -84,7 +84,8 @@ static struct again look_at(const struct finder *finder, uint32_t first, uint32_
     while (behind > first && (ledger->units.items[behind - 1].kind != UNIT_OP ||
                               ledger->units.items[behind - 1].op_class == OP_VIEW))
         behind--;
-    if (behind > first && ledger->units.items[behind - 1].op_class == OP_CONCAT) {
+    if (behind > first && ledger->units.items[behind - 1].op_class == OP_CONCAT &&
+        ledger->units.items[behind - 1].op != NO_ID) {
         const struct work_unit *join = &ledger->units.items[behind - 1];
 
         count = lookups_before(finder, first, behind - 1, tables);

@@ -29,7 +29,8 @@ static bool read_product(const struct ledger *ledger, const struct work_unit *un
 
     if (unit->kind != UNIT_OP || unit->op == NO_ID ||
         !str_fits(unit_type(ledger, unit), "aten::mm|aten::bmm|aten::matmul") ||
-        dim(left, 2) <= 0 || dim(right, 2) <= 0 || dim(left, 1) != dim(right, 2))
+        dim(left, 2) <= 0 || dim(right, 2) <= 0 || dim(right, 1) <= 0 ||
+        dim(left, 1) != dim(right, 2))
         return false;
     *product = (struct chain) { dim(left, 2), dim(left, 1), dim(right, 1), 0 };
     return true;

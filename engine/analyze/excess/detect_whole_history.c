@@ -6,7 +6,7 @@
 
 enum {
     FEWEST_STEPS = 3, /* of fewer what is added must be as long as a batch */
-    MOST_LENGTHS = 512,
+    MOST_LENGTHS = 128,
     FEWEST_BATCHES = 4 /* gathered so far */
 };
 
