@@ -28,7 +28,7 @@ then memory. Silent where all were recorded.]],
     return finding {
       title = ("Recording %s as well would let %s look"):format(option, why),
       evidence = { { "not recorded", option }, { "events", p.fact["coverage.events"], "count" } },
-      condition = ("%s were not recorded"):format(option),
+      condition = ("not recorded: %s"):format(option),
       remedy = { text = ("Record %s the next time; a short window keeps the overhead small."):format(option),
                  code = code and ("torch.profiler.profile(%s)"):format(code) or nil },
       impact = impact.none(),

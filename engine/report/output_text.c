@@ -26,8 +26,10 @@
 #include "rules/advice.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
-enum { MAX_NOTES = 5 };
+enum { MAX_NOTES = 5, WHOLE_FINDINGS = 4 };
 
 static void write_notes(struct layout *layout, const struct profile *profile)
 {
@@ -184,6 +186,47 @@ static bool has_sure_price(const struct finding *finding)
     return finding_is_priced(finding) && finding->impact.method != METHOD_SHARE;
 }
 
+/* Behind the first ones what only informs is a line each, so that advice fits two screens. */
+static bool is_brief(const struct finding *finding, uint32_t number)
+{
+    return number > WHOLE_FINDINGS && finding->severity == SEVERITY_INFO &&
+           !finding_is_priced(finding);
+}
+
+static void write_brief(struct layout *layout, const struct advice *advice, double min_share)
+{
+    uint32_t shown = 0;
+    bool     is_headed = false;
+
+    for (size_t i = 0; i < advice->findings.count; i++) {
+        const struct finding *finding = &advice->findings.items[i];
+        char                  head[16];
+        struct text           line = { .arena = layout->arena };
+
+        if (!finding_is_shown(finding, min_share) || !is_brief(finding, ++shown))
+            continue;
+        if (!is_headed)
+            layout_wrap(layout, 0, "", 0,
+                        STR("And, of which tfprof explain RULE PROFILE shows more:"));
+        is_headed = true;
+        snprintf(head, sizeof head, "%u.", shown);
+        text_print(&line, "%s (%s)", finding->title, finding->rule);
+        layout_wrap(layout, 0, head, 4, text_str(&line));
+    }
+    if (is_headed)
+        layout_line(layout);
+}
+
+/* Whether nothing at or behind row `from` has a sure price. */
+static bool is_rest_unpriced(const struct advice *advice, size_t from, double min_share)
+{
+    for (size_t i = from; i < advice->findings.count; i++)
+        if (finding_is_shown(&advice->findings.items[i], min_share) &&
+            has_sure_price(&advice->findings.items[i]))
+            return false;
+    return true;
+}
+
 static void write_findings(struct layout *layout, const struct advice *advice, double min_share)
 {
     uint32_t shown = 0;
@@ -197,13 +240,17 @@ static void write_findings(struct layout *layout, const struct advice *advice, d
             small += !finding->hidden_by;
             continue;
         }
-        if (!has_sure_price(finding) && shown > 0 && !is_unpriced_headed) {
+        if (is_brief(finding, ++shown))
+            continue;
+        if (shown > 1 && !is_unpriced_headed && is_rest_unpriced(advice, i, min_share)) {
             layout_wrap(layout, 0, "", 0, STR("Without a sure price:"));
             layout_line(layout);
+            is_unpriced_headed = true;
         }
-        is_unpriced_headed |= !has_sure_price(finding);
-        finding_text(layout, finding, ++shown);
+        is_unpriced_headed |= shown == 1 && !has_sure_price(finding);
+        finding_text(layout, finding, shown);
     }
+    write_brief(layout, advice, min_share);
     if (small > 0) {
         struct text line = { .arena = layout->arena };
 
@@ -279,7 +326,7 @@ static void write_together(struct layout *layout, const struct advice *advice,
     text_add(&line, STR(" → "));
     unit_print(&line, last->step_ns, UNIT_NS);
     text_print(&line, " a step (%.2f times as fast)", last->speedup);
-    if (last->then_class)
+    if (last->then_class && strcmp(last->then_class, "unknown") != 0)
         text_print(&line, "; then the step is %s", last->then_class);
     text_add_byte(&line, '.');
     layout_wrap(layout, 0, "", 0, text_str(&line));

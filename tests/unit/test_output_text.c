@@ -100,6 +100,39 @@ static void the_short_answer_has_a_line_a_fix(void **state)
     arena_free(&sample.arena);
 }
 
+/* Behind four findings facts are a line each; what is wrong, and what has a price, is said whole,
+ * and then nothing stands below a heading that it has no price. */
+static void facts_behind_the_first_are_brief(void **state)
+{
+    struct sample  sample;
+    struct finding fact, wrong, priced;
+    const char    *shown;
+
+    (void)state;
+    sample_make(&sample);
+    priced = sample.advice.findings.items[0];
+    fact = wrong = sample.advice.findings.items[1];
+    wrong.severity = SEVERITY_WARN;
+    wrong.title = "Something is wrong";
+    for (int i = 0; i < 2; i++)
+        assert_true(vec_push(&sample.advice.findings, &sample.arena, fact));
+    assert_true(vec_push(&sample.advice.findings, &sample.arena, fact));
+    assert_true(vec_push(&sample.advice.findings, &sample.arena, wrong));
+    shown = render(&sample, (struct output_options) { .min_share = 0.005 });
+    assert_non_null(
+        strstr(shown, "\n4. Only 1 of 4 hosts was recorded\n   rank-set-incomplete · info\n"));
+    assert_non_null(strstr(shown, "\n6. Something is wrong\n   rank-set-incomplete · warn\n"));
+    assert_non_null(strstr(shown,
+                           "\nAnd, of which tfprof explain RULE PROFILE shows more:\n"
+                           "5.  Only 1 of 4 hosts was recorded (rank-set-incomplete)\n\nFixing"));
+    assert_non_null(strstr(shown, "Without a sure price"));
+    assert_true(vec_push(&sample.advice.findings, &sample.arena, priced));
+    shown = render(&sample, (struct output_options) { .min_share = 0.005 });
+    assert_null(strstr(shown, "Without a sure price"));
+    assert_non_null(strstr(shown, "\n7. The input pipeline runs one element at a time\n"));
+    arena_free(&sample.arena);
+}
+
 static void coverage_lists_every_rule(void **state)
 {
     static const char expected[] =
@@ -401,6 +434,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(leads_with_the_verdict_and_ranks),
         cmocka_unit_test(the_short_answer_has_a_line_a_fix),
+        cmocka_unit_test(facts_behind_the_first_are_brief),
         cmocka_unit_test(coverage_lists_every_rule),
         cmocka_unit_test(rules_for_other_formats_count_apart),
         cmocka_unit_test(nothing_found_is_a_sentence),
