@@ -230,6 +230,11 @@ local compiled = {
     text = "Shard the batch over the devices: what is put with PartitionSpec() goes to each of them whole.",
     code = "batch = jax.device_put(batch, NamedSharding(mesh, PartitionSpec(\"data\")))",
   },
+  ["outer-matrix"] = {
+    title = "A matrix of all products of two others is made to be multiplied: %s of each step",
+    text = "A Kronecker product is never needed as a matrix: multiply with one factor from the left and with the other "
+      .. "from the right.",
+    code = "y = a @ x @ b.T   # instead of jnp.kron(a, b) @ x.ravel()" },
   ["both-branches"] = {
     loud_share = 0.5, -- below that the rare side is cheap, and most of it is picking what was made ahead
     title = "A condition that is mapped over a batch computes all sides for all: %s of each step",
@@ -243,7 +248,7 @@ local compiled = {
 local function of_compiled(p, cfg)
   local list = {}
   for _, flaw in ipairs { "whole-copies", "gathered-rows", "fixed-work", "frozen-work", "frozen-layers",
-                           "repeated-rows", "both-branches" } do
+                           "outer-matrix", "repeated-rows", "both-branches" } do
     local cells = p:has("excess") and p:table("excess"):where { flaw = flaw }
     local says = compiled[flaw]
     if cells and cells:sum("share") >= (says.least_share or cfg.min_built_share) then
@@ -348,6 +353,9 @@ in a program with gradients products of arguments alone that it does not give ba
     { name = "a frozen backbone", framework = "tensorflow", format = "xspace", finding = true, severity = "info",
       replay = { 7e6 }, facts = { ["step.ns"] = 1e7 },
       tables = { ops = {}, excess = { { cell = 1, flaw = "frozen-layers", ns = 7e6, share = 0.7, factor = 0 } } } },
+    { name = "a Kronecker product", framework = "jax", format = "xspace", finding = true, severity = "warn",
+      facts = { ["step.ns"] = 1e7 }, replay = { 9e6 },
+      tables = { ops = {}, excess = { { cell = 1, flaw = "outer-matrix", ns = 9e6, share = 0.9, factor = 0.02 } } } },
     { name = "a context for each time", framework = "jax", format = "xspace", finding = true, severity = "info",
       facts = { ["step.ns"] = 1e7 }, replay = { 2e6 },
       tables = { ops = {}, excess = { { cell = 1, flaw = "repeated-rows", ns = 2e6, share = 0.2, factor = 0.3 } } } },

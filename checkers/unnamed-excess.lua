@@ -5,7 +5,7 @@ local named = "small-runs|metrics|model-built|side-product|worker-start|"
   .. "both-branches|calls-at-line|state-copied|evaluation-calls|growing-graph|fed-back|single-inputs|repeated-run|"
   .. "whole-copies|saving-run|read-back|text-in-step|single-items|larger-pass|paired-calls|deep-copies|fixed-matrix|"
   .. "dense-jacobian|product-order|repeated-rows|frozen-work|frozen-layers|cut-results|long-transform|"
-  .. "complex-of-real|outer-sums|"
+  .. "complex-of-real|outer-sums|outer-matrix|"
   .. "masked-work|masked-write|separate-rounds|remade-rows|side-by-side|iterator-made|"
   .. "fetched-variables|row-jacobian|called-again|whole-history|same-input"
 local ways = {

@@ -495,6 +495,38 @@ static void sums_over_all_pairs(void **state)
     }
 }
 
+/* All products of 20 x 30 and 10 x 10 numbers, as a matrix of 200 x 300, 4 ms, times a matrix of
+ * 300 x 5, 5 ms: but for the two, 600 and 100 of 60000 elements, it is not needed. With their sums
+ * it is. */
+static void a_matrix_of_all_products(void **state)
+{
+    (void)state;
+    for (int is_sum = 0; is_sum < 2; is_sum++) {
+        struct program program;
+        uint32_t       a, b, all, matrix, x, product;
+
+        start(&program);
+        a = add(&program, "parameter", "-> f32[20,30]", NULL, NO_ID, NO_ID);
+        a = add(&program, "broadcast", "f32[20,30] -> f32[20,10,30,10]", NULL, NO_ID, a);
+        describe(&program, a, (const char *const[]) { "axes", "0,2", NULL });
+        b = add(&program, "parameter", "-> f32[10,10]", NULL, NO_ID, NO_ID);
+        b = add(&program, "broadcast", "f32[10,10] -> f32[20,10,30,10]", NULL, NO_ID, b);
+        describe(&program, b, (const char *const[]) { "axes", "1,3", NULL });
+        all = add(&program, is_sum ? "add" : "multiply", "-> f32[20,10,30,10]", "jit(f)/mul", NO_ID,
+                  a);
+        link_second(&program, b, all);
+        matrix = add(&program, "bitcast", "f32[20,10,30,10] -> f32[200,300]", NULL, NO_ID, all);
+        x = add(&program, "parameter", "-> f32[300,5]", NULL, NO_ID, NO_ID);
+        product = add_flops(&program, "dot", "f32[200,300] f32[300,5] -> f32[200,5]", "jit(f)/dot",
+                            matrix, NO_ID, 2 * 200 * 300 * 5);
+        link_second(&program, x, product);
+        run_step(&program, (uint32_t[]) { all, product }, (int64_t[]) { 4000000, 5000000 }, 2);
+        assert_true(
+            fabs(claimed(&program, "outer-matrix") - (is_sum ? 0 : (1 - 700.0 / 60000) * 9e6)) < 1);
+        release(&program);
+    }
+}
+
 /* Four rows are looked up 400 times and multiplied, 10 ms: 99 of 100 parts are done again. Rows of
  * their own are not, nor are four that make a longer row together. */
 static void rows_that_are_copies(void **state)
@@ -657,6 +689,7 @@ int main(void)
         cmocka_unit_test(transforms_of_padding),
         cmocka_unit_test(transforms_of_real_numbers),
         cmocka_unit_test(sums_over_all_pairs),
+        cmocka_unit_test(a_matrix_of_all_products),
         cmocka_unit_test(rows_that_are_copies),
         cmocka_unit_test(rows_of_both_ends_of_edges),
         cmocka_unit_test(gradients_summed_over_copies),

@@ -1,10 +1,13 @@
 /* outer_sums: all pairs of two arrays' rows are put together in one array of passes over memory,
- * and summed at once: a product of matrices, or a distance, gives the sums without that array. */
+ * and summed at once: a product of matrices, or a distance, gives the sums without that array.
+ * outer_matrix: all pairs of two matrices' elements are made to be multiplied with something, which
+ * each can be by itself. */
 #include "analyze/excess/axes.h"
 #include "base/macros.h"
 
 static const double LEAST_SHARE = 0.05; /* of the steps */
 static const double NEEDED = 2;         /* passes over the sums, that a product may take */
+static const double LEAST_SPARED = 0.9; /* of a matrix that is made of two */
 enum { FEWEST_ROWS = 8, MOST_SPREAD = 8, DEEPEST = 12 };
 
 struct formula { /* what is summed */
@@ -105,7 +108,7 @@ static void mark_passes(struct formula *formula, uint32_t module, double share)
     }
 }
 
-static void look(struct formula *formula, uint32_t reduce)
+static void look_at_sum(struct formula *formula, uint32_t reduce)
 {
     struct axis_list     summed = axes_list(&formula->axes, reduce, formula->axes.axes);
     uint32_t             data = op_graph_operand(formula->waste->graph, reduce, 0);
@@ -113,7 +116,7 @@ static void look(struct formula *formula, uint32_t reduce)
     uint8_t              bits = 0;
     double               terms = 1;
 
-    if (!shape || shape->rank < 3 || summed.count < 1)
+    if (!formula->waste->adds[reduce] || !shape || shape->rank < 3 || summed.count < 1)
         return;
     for (int i = 0; i < summed.count; i++) {
         bits |= (uint8_t)(1 << summed.ids[i]);
@@ -125,7 +128,58 @@ static void look(struct formula *formula, uint32_t reduce)
         mark_passes(formula, formula->waste->profile->ops.items[reduce].module, 1 - NEEDED / terms);
 }
 
-static bool find(struct ledger *ledger, const struct detector *self)
+/* Each number times each of another array, as a matrix: both are broadcast, to other axes. */
+static bool is_outer(struct formula *formula, uint32_t op)
+{
+    struct op_ids producers = op_graph_producers(formula->waste->graph, op);
+
+    formula->all = axes_shape(&formula->axes, op);
+    formula->count = 0;
+    if (!formula->all || formula->all->rank < 3 || producers.count != 2 ||
+        !waste_is(formula->waste, op, "multiply"))
+        return false;
+    for (size_t i = 0; i < producers.count; i++)
+        if (!read_formula(formula, producers.ids[i], true, DEEPEST - 1))
+            return false;
+    return formula->count == 2 && formula->spread[0] && formula->spread[1] &&
+           !(formula->spread[0] & formula->spread[1]);
+}
+
+/* Of the matrix, the elements of an array that has some of its axes. */
+static double part_of(const struct formula *formula, uint8_t axes)
+{
+    double part = 1;
+
+    for (int axis = 0; axis < formula->all->rank; axis++)
+        part /= axes >> axis & 1 ? 1 : (double)formula->all->dims[axis];
+    return part;
+}
+
+/* Products with such a matrix, and its gradient, are as large as it. */
+static void look_at_product(struct formula *formula, uint32_t dot)
+{
+    const struct compiled *compiled = formula->waste->compiled;
+
+    for (uint32_t place = 0; place < 2 && waste_is(formula->waste, dot, "dot"); place++) {
+        uint32_t operand = op_graph_operand(formula->waste->graph, dot, place);
+        double   share;
+
+        if (operand == NO_ID || !is_outer(formula, compiled_maker(compiled, operand)))
+            continue;
+        share = 1 - part_of(formula, formula->spread[0]) - part_of(formula, formula->spread[1]);
+        if (share < LEAST_SPARED)
+            continue;
+        mark_passes(formula, formula->waste->profile->ops.items[dot].module, share);
+        for (uint32_t op = 0; op < formula->waste->graph->vertex_count; op++)
+            if (waste_is(formula->waste, op, "dot") &&
+                (compiled_elements(compiled, op) == tensor_elements(formula->all) || op == dot))
+                waste_mark(formula->waste, op, share);
+    }
+}
+
+/* `look_at` marks what an op shows. */
+static bool find(struct ledger *ledger, const struct detector *self, const char *detail,
+                 void (*look_at)(struct formula *formula, uint32_t op))
 {
     struct waste   waste;
     struct formula formula = { .waste = &waste };
@@ -137,9 +191,22 @@ static bool find(struct ledger *ledger, const struct detector *self)
     if (!axes_open(&formula.axes, &waste))
         return false;
     for (uint32_t op = 0; op < waste.graph->vertex_count; op++)
-        if (waste.adds[op] && waste_calls(&waste, op) > 0)
-            look(&formula, op);
-    return waste_claim(&waste, self, LEAST_SHARE, "sums over an array of all pairs of rows");
+        if (waste_calls(&waste, op) > 0)
+            look_at(&formula, op);
+    return waste_claim(&waste, self, LEAST_SHARE, detail);
 }
 
-const struct detector detector_outer_sums = { "outer-sums", CAUSE_BYTES, GRADE_STRUCTURE, find };
+static bool find_sums(struct ledger *ledger, const struct detector *self)
+{
+    return find(ledger, self, "sums over an array of all pairs of rows", look_at_sum);
+}
+
+static bool find_matrix(struct ledger *ledger, const struct detector *self)
+{
+    return find(ledger, self, "a matrix of all products of two others", look_at_product);
+}
+
+const struct detector detector_outer_sums = { "outer-sums", CAUSE_BYTES, GRADE_STRUCTURE,
+                                              find_sums };
+const struct detector detector_outer_matrix = { "outer-matrix", CAUSE_REPEAT, GRADE_STRUCTURE,
+                                                find_matrix };

@@ -298,6 +298,8 @@ static void mark_passes(struct finder *finder, uint32_t op)
 
     if (rows->key && rows->is_made && rows->part >= 1 && linear_is_elementwise(finder->waste, op))
         waste_mark(finder->waste, op, 1 - 1 / rows->copies);
+    if (rows->key && finder->has_marked && waste_is(finder->waste, op, "broadcast"))
+        waste_mark(finder->waste, op, 1 - 1 / rows->copies);
     if (rows->key && finder->has_marked && waste_is(finder->waste, op, "concatenate") &&
         rows->part * (1 - 1 / rows->copies) >= LEAST_JOINED)
         waste_mark(finder->waste, op, 1);

@@ -78,6 +78,8 @@ static double *sum_shares(struct waste *waste)
             sums[op] = waste->share[op];
         else if (compiled_works(compiled, op) && compiled->weight[timed] > 0)
             sums[timed] += waste->share[op] * compiled->weight[op] / compiled->weight[timed];
+        else if (compiled->weight[timed] <= 0 && compiled->root[timed] == op) /* it only spreads */
+            sums[timed] = waste->share[op];
     }
     return sums;
 }
