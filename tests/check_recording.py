@@ -17,7 +17,7 @@ def howto(*arguments):
 
 
 sections = dict(part.split("\n", 1) for part in page.split("\n## ")[1:])
-listed = [line.split()[-1] for line in howto().stdout.splitlines()]
+listed = [line.split()[2] for line in howto().stdout.splitlines()]
 if listed != [*sections, "agent"]:
     failures.append(f"howto lists {listed}, the page has {list(sections)}")
 if howto("agent").stdout != (pathlib.Path(sys.argv[2]).parent / "agent.md").read_text("utf-8"):
@@ -38,6 +38,9 @@ for name, body in sections.items():
                 failures.append(f"{name}: there is no tfprof {command}")
     if not any("tfprof advise" in code for _, code in blocks):
         failures.append(f"{name} does not end in advice")
+for said, name in (("pytorch", "torch"), ("tf", "tensorflow"), ("hf", "huggingface")):
+    if howto(said).stdout != howto(name).stdout:
+        failures.append(f"howto {said} is not howto {name}")
 wrong = howto("torhc")
 if wrong.returncode != 2 or "did you mean torch" not in wrong.stderr:
     failures.append(f"a misspelled name: {wrong.returncode} {wrong.stderr}")

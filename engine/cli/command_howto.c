@@ -26,8 +26,28 @@ static bool next_section(struct str *rest, struct section *section)
     return true;
 }
 
-static bool show(struct str name, struct arena *arena, struct err *err)
+/* What people call a framework beside its name here. */
+static struct str known_as(struct str name)
 {
+    static const struct {
+        struct str said, name;
+    } others[] = {
+        { STR_INIT("pytorch"), STR_INIT("torch") },
+        { STR_INIT("tf"), STR_INIT("tensorflow") },
+        { STR_INIT("tf2"), STR_INIT("tensorflow") },
+        { STR_INIT("hf"), STR_INIT("huggingface") },
+        { STR_INIT("transformers"), STR_INIT("huggingface") },
+    };
+
+    for (size_t i = 0; i < ARRAY_COUNT(others); i++)
+        if (str_equal(name, others[i].said))
+            return others[i].name;
+    return name;
+}
+
+static bool show(struct str said, struct arena *arena, struct err *err)
+{
+    struct str     name = known_as(said);
     struct str     rest = recording_page;
     struct section section;
     struct text    text = { .arena = arena };
@@ -50,7 +70,17 @@ static bool show(struct str name, struct arena *arena, struct err *err)
                 : err_advise(err, "tfprof howto lists them");
 }
 
-/* The page up to its first section, and the names of all. */
+/* "PyTorch, training or inference on CPU or GPU" */
+static struct str first_sentence(struct str body)
+{
+    struct str line = str_slice(body, 0, str_find(body, '\n'));
+    size_t     end = str_search(line, STR(". "));
+
+    line = str_slice(line, 0, end);
+    return str_ends(line, STR(".")) ? str_slice(line, 0, line.len - 1) : line;
+}
+
+/* Names of all sections, and what each is about. */
 static bool list(struct arena *arena, struct err *err)
 {
     struct str     rest = recording_page;
@@ -58,8 +88,9 @@ static bool list(struct arena *arena, struct err *err)
     struct text    text = { .arena = arena };
 
     while (next_section(&rest, &section))
-        text_print(&text, "tfprof howto %.*s\n", STR_ARG(section.name));
-    text_add(&text, STR("tfprof howto agent\n"));
+        text_print(&text, "tfprof howto %-12.*s %.*s\n", STR_ARG(section.name),
+                   STR_ARG(first_sentence(section.body)));
+    text_add(&text, STR("tfprof howto agent        How agents should use tfprof, as a SKILL.md\n"));
     return file_write("-", text_str(&text), err);
 }
 
