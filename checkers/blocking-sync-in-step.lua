@@ -39,11 +39,16 @@ priced as the waits, as far as the device is idle for late launches. Silent wher
     if share < cfg.min_share then return nil end
     local evidence = { { "device idle after blocking calls a step", bubble_ns, "ns", share = math.min(1, share) },
                        { "blocking calls a step", p.fact["sync.count_per_step"], "count" } }
-    local worst = p:table("syncs"):where { bubble_ns = { min = 1 } }:top("bubble_ns", 3)
+    -- Where the waits themselves were priced, they are told, not the pauses right behind them.
+    local column = p:table("syncs"):sum("bubble_ns") < 0.5 * bubble_ns and "wait_ns" or "bubble_ns"
+    local worst = p:table("syncs"):where { [column] = { min = 1 } }:top(column, 3)
     for row in worst:each() do
-      evidence[#evidence + 1] = { row.name .. (row.owner and row.owner ~= "" and " in " .. row.owner or ""),
-                                  row.bubble_ns, "ns" }
+      evidence[#evidence + 1] = { row.name .. (row.owner and row.owner ~= "" and " in " .. row.owner or "") ..
+                                    (column == "wait_ns" and ", waiting" or ""), row[column], "ns" }
     end
+    -- Ops that must know how large their result is wait for the device themselves.
+    local first = worst:rows()[1]
+    local sized = first and (first.owner or ""):match("^aten::_?(coalesce|nonzero|masked_select|unique|repeat_inter)")
     local is_served = p:has("serving.trains") and not p.fact["serving.trains"]
     local code = { pytorch = not is_served
                      and "if step % 100 == 0: print(loss.item())   # no torch.cuda.synchronize() in the loop" or nil,
@@ -58,7 +63,10 @@ priced as the waits, as far as the device is idle for late launches. Silent wher
       evidence = evidence, locations = worst:places(),
       condition = ("idle after blocking calls takes %s of the step, %s accepted"):format(
         fmt.pct(share), fmt.pct(cfg.min_share)),
-      remedy = { text = is_served and "Delete waits for the device between launches; read the results of a step while "
+      remedy = sized and
+        { text = ("%s waits to learn how large its result is: do that once, outside of the loop, or use what has a "
+                  .. "size that is known: torch.where, output_size=."):format(first.owner) } or
+        { text = is_served and "Delete waits for the device between launches; read the results of a step while "
                    .. "the next one runs." or "Delete waits for the device in the loop; read results every 100 steps, "
                    .. "and of the step before.", code = code[p.framework] },
       impact = impact.exposed { ns = math.min(bubble_ns, step_ns) },
@@ -71,6 +79,11 @@ priced as the waits, as far as the device is idle for late launches. Silent wher
       facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.2, ["sync.bubble_ns"] = 1e6, ["sync.late_ns"] = 0,
                 ["sync.count_per_step"] = 4 },
       tables = { syncs = { { name = "cudaDeviceSynchronize", owner = "train", bubble_ns = 1e6, count = 4 } } } },
+    { name = "a sparse matrix made again", framework = "pytorch", format = "kineto", finding = true, impact_ns = 1e6,
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.2, ["sync.bubble_ns"] = 1e6, ["sync.late_ns"] = 0,
+                ["sync.count_per_step"] = 4 },
+      tables = { syncs = { { name = "cudaStreamSynchronize", owner = "aten::_coalesce", bubble_ns = 1e6,
+                             count = 4 } } } },
     { name = "the host never catches up", framework = "pytorch", format = "kineto", finding = true, impact_ns = 3e6,
       facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.5, ["sync.bubble_ns"] = 1e6, ["sync.late_ns"] = 5e6,
                 ["sync.count_per_step"] = 96 },

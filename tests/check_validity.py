@@ -415,6 +415,23 @@ def first_use_in_a_step():
         expect(is_vetoed(report, "warmup-in-window") == (launches == 1), f"{launches} long launches in a step: {rules(report)[:3]}")
 
 
+def waits_for_sizes():
+    """Steps of 10 ms, of which the host waits 6 for the device in one op: where that op must know how large its result is, it is told so."""
+    for name, is_sized in (("aten::nonzero", True), ("aten::_coalesce", True), ("aten::copy_", False)):
+        trace = Trace()
+        for i in range(8):
+            at = 1000 + 10000 * i
+            trace.step(i, at, 9990)
+            trace.op(name, at + 100, 6400)
+            trace.kernel("void at::native::vectorized_elementwise_kernel<4, f>(int)", at + 110, at + 120, 600)
+            trace.call("cudaStreamSynchronize", at + 200, 6000)
+            trace.op("aten::mm", at + 6600, 3000, [[512, 512]] * 2)
+            trace.kernel("nvjet_tst_128x256_64x4_1x2_h_bz_coopA_TNN", at + 8600, at + 8700, 1200)
+        report = trace.advice(f"waits-{name[6:]}")
+        finding = find(report, "blocking-sync-in-step")
+        expect(finding is not None and (("how large its result is" in text_of(finding)) == is_sized), f"{name}: {rules(report)} {text_of(finding)[:600]}")
+
+
 def earlier_work():
     """A wait of 400 ms before the first kernel is for work from before the recording; after kernels it is one of the program."""
     for is_first in (True, False):
@@ -702,6 +719,7 @@ def main():
     first_use()
     kernels_loaded()
     first_use_in_a_step()
+    waits_for_sizes()
     earlier_work()
     lost_kernels()
     unlaunched()
