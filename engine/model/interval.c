@@ -67,6 +67,30 @@ int64_t intervals_overlap_ns(const struct intervals *set, int64_t start_ns, int6
     return total_ns;
 }
 
+int64_t *intervals_sums(const struct intervals *set, struct arena *arena)
+{
+    int64_t *sums = arena_new_array(arena, int64_t, set->list.count + 1);
+
+    for (size_t i = 0; sums && i < set->list.count; i++)
+        sums[i + 1] = sums[i] + set->list.items[i].end_ns - set->list.items[i].start_ns;
+    return sums;
+}
+
+/* Only the first and the last one may be cut. */
+int64_t intervals_overlap_by(const struct intervals *set, const int64_t *sums, int64_t start_ns,
+                             int64_t end_ns)
+{
+    const struct interval *items = set->list.items;
+    size_t                 first = first_behind(set, start_ns);
+    size_t                 end = LOWER_BOUND(set->list.count, i, items[i].start_ns < end_ns);
+
+    if (first >= end)
+        return 0;
+    return sums[end] - sums[first] -
+           (int64_most(items[first].start_ns, start_ns) - items[first].start_ns) -
+           (items[end - 1].end_ns - int64_least(items[end - 1].end_ns, end_ns));
+}
+
 bool intervals_intersect(const struct intervals *a, const struct intervals *b, struct arena *arena,
                          struct intervals *result)
 {

@@ -21,6 +21,11 @@ bool    intervals_add(struct intervals *set, struct arena *arena, int64_t start_
 void    intervals_settle(struct intervals *set); /* sorts and merges touching ranges */
 int64_t intervals_total_ns(const struct intervals *set);
 int64_t intervals_overlap_ns(const struct intervals *set, int64_t start_ns, int64_t end_ns);
+/* By interval: the sum of those before it; for many long ranges. NULL: the arena is exhausted. */
+int64_t *intervals_sums(const struct intervals *set, struct arena *arena);
+/* intervals_overlap_ns, in the time of two searches. */
+int64_t intervals_overlap_by(const struct intervals *set, const int64_t *sums, int64_t start_ns,
+                             int64_t end_ns);
 bool    intervals_intersect(const struct intervals *a, const struct intervals *b,
                             struct arena *arena, struct intervals *result);
 bool    intervals_subtract(const struct intervals *a, const struct intervals *b,

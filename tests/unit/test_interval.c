@@ -39,6 +39,7 @@ static void sets_combine(void **state)
     static const struct interval b_items[] = { { 5, 25 }, { 44, 46 }, { 60, 70 } };
     struct arena                 arena = { 0 };
     struct intervals             a, b, result;
+    int64_t                     *sums;
 
     (void)state;
     fill(&a, &arena, a_items, 5);
@@ -47,6 +48,11 @@ static void sets_combine(void **state)
     assert_int_equal(intervals_total_ns(&a), 30);
     assert_int_equal(intervals_overlap_ns(&a, 5, 45), 5 + 10 + 5);
     assert_int_equal(intervals_overlap_ns(&a, 10, 20), 0);
+    sums = intervals_sums(&a, &arena);
+    for (int64_t start = -1; start < 60; start++) /* by sums it is the same, whatever the range */
+        for (int64_t end = start; end < 60; end++)
+            assert_int_equal(intervals_overlap_by(&a, sums, start, end),
+                             intervals_overlap_ns(&a, start, end));
     assert_true(intervals_intersect(&a, &b, &arena, &result));
     EXPECT(result, { 5, 10 }, { 20, 25 }, { 44, 46 });
     assert_true(intervals_subtract(&a, &b, &arena, &result));

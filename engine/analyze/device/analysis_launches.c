@@ -27,6 +27,7 @@ struct looking {
     const struct study   *study;
     const struct windows *windows;
     struct arena         *scratch;
+    const int64_t        *busy_sums; /* of the device's busy intervals: queues may be long */
     VEC(double) excess_ns, latency_ns;
     double linked, early, slow, worst_ns;
 };
@@ -51,7 +52,8 @@ static bool add_kernel(struct looking *looking, const struct device_row *row, ui
     if (latency_ns <= 0 ||
         (event_duration_ns(profile, launch) <= SLOW_CALL_NS && latency_ns <= SLOW_START_NS))
         return true;
-    idle_ns = (double)(latency_ns - intervals_overlap_ns(&row->busy, launched_ns, start_ns));
+    idle_ns = (double)(latency_ns -
+                       intervals_overlap_by(&row->busy, looking->busy_sums, launched_ns, start_ns));
     if (idle_ns * 2 < (double)latency_ns) /* it waited behind other work */
         return true;
     looking->slow++;
@@ -71,6 +73,9 @@ static bool look(struct looking *looking)
 
         if (!row || timeline->kind != TIMELINE_STREAM || timeline->host != looking->windows->host)
             continue;
+        looking->busy_sums = intervals_sums(&row->busy, looking->scratch);
+        if (!looking->busy_sums)
+            return false;
         for (uint32_t j = 0; j < timeline->event_count; j++)
             if (event_activity(profile, timeline->first_event + j)->kind == ACTIVITY_KERNEL &&
                 !add_kernel(looking, row, timeline->first_event + j))
