@@ -12,8 +12,9 @@ return rule {
                   doc = "share of the step between runs from which this is said" },
   },
   doc = [[
-Runs have ops that ran in no other run: the program makes new ones for each step, and the session prepares the whole
-graph anew for the next run. Priced as the time between runs, less what recording them costs. Silent where a step's runs
+Runs have ops that ran in no other run, or the graph holds many copies of an op that no recorded run needs and most of
+the time passes between runs: the program makes new ones for each step, and the session prepares the whole graph anew
+for the next run. Priced as the time between runs, less what recording them costs. Silent where a step's runs
 have the same ops.]],
 
   check = function(p, cfg)

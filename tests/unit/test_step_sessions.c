@@ -96,6 +96,26 @@ static void a_graph_that_grows(void **state)
     builder_free(&program.b);
 }
 
+/* Three copies of an op that no run holds, beside layers in scopes and an op that runs. */
+static void copies_that_no_run_holds(void **state)
+{
+    static const char *const names[] = { "x",   "x_1",   "next",  "next_1", "next_2",
+                                         "d/w", "d_1/w", "d_2/w", "d_3/w" };
+    struct program           program;
+    struct sessions          sessions;
+
+    (void)state;
+    start(&program);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        builder_op(&program.b, names[i], "Op", NULL);
+    for (uint32_t i = 0; i < 4; i++)
+        run(&program, i, 10 * MS * i, 0, 2);
+    builder_finish(&program.b);
+    assert_true(sessions_find(&program.b.profile, &program.b.arena, &sessions));
+    assert_int_equal(sessions.idle_copies, 3);
+    builder_free(&program.b);
+}
+
 /* Every hundredth run was recorded: the program ran on between them. */
 static void runs_that_do_not_follow_each_other(void **state)
 {
@@ -118,6 +138,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(runs_that_take_turns),
         cmocka_unit_test(a_graph_that_grows),
+        cmocka_unit_test(copies_that_no_run_holds),
         cmocka_unit_test(runs_that_do_not_follow_each_other),
     };
 

@@ -8,7 +8,7 @@
 static const double MOST_GROW = 0.6;    /* of the steps have ops of their own */
 static const double SMALL_RUN_NS = 5e6; /* runs that batching would speed up are shorter */
 static const double OPS_SHARE = 0.6;    /* of small ops, what a batch of many saves */
-enum { FEWEST_STEPS = 3, FEWEST_RUNS = 8, FETCH_OPS = 12 };
+enum { FEWEST_STEPS = 3, FEWEST_RUNS = 8, FETCH_OPS = 12, FEWEST_COPIES = 8 };
 
 /* The run that a pause leads to, or NO_ID for units inside of runs. */
 static uint32_t run_behind(const struct sessions *sessions, const struct work_unit *unit)
@@ -39,19 +39,35 @@ static bool open_cell(struct ledger *ledger, const struct detector *self,
     return *cell != NO_ID;
 }
 
-/* Python adds ops to the graph between runs, which then is prepared anew. */
+/* Most of the time passes between runs: a graph that grows is prepared anew there. */
+static bool is_mostly_between(const struct sessions *sessions)
+{
+    size_t  count = sessions->list.count;
+    int64_t pause_ns = 0;
+
+    for (size_t i = 1; i < count; i++)
+        pause_ns += sessions->list.items[i].pause_ns;
+    return count > 1 && 2 * pause_ns >= sessions->list.items[count - 1].end_ns -
+                                            sessions->list.items[0].start_ns;
+}
+
+/* Python adds ops to the graph between runs, which then is prepared anew: runs have ops of their
+ * own, or those that need them were not recorded. */
 static bool find_growing(struct ledger *ledger, const struct detector *self)
 {
     struct sessions sessions;
     uint32_t        cell = NO_ID;
     size_t          grown = 0, steps;
+    bool            is_grown;
 
     if (!sessions_find(ledger->study->profile, ledger->scratch, &sessions))
         return false;
     steps = sessions.list.count / sessions.period;
     for (size_t i = sessions.period; i < sessions.list.count; i++)
         grown += sessions.list.items[i].own_ops > 0;
-    if (steps < FEWEST_STEPS || (double)grown < MOST_GROW * (double)(steps - 1))
+    is_grown = (double)grown >= MOST_GROW * (double)(steps - 1);
+    if (steps < FEWEST_STEPS ||
+        (!is_grown && (sessions.idle_copies < FEWEST_COPIES || !is_mostly_between(&sessions))))
         return true;
     for (size_t u = 0; u < ledger->units.count; u++) {
         struct work_unit *unit = &ledger->units.items[u];
@@ -60,8 +76,11 @@ static bool find_growing(struct ledger *ledger, const struct detector *self)
         if (run == NO_ID)
             continue;
         if (!open_cell(ledger, self, unit, &cell) ||
-            !ledger_tell(ledger, cell, "%zu of %zu runs have ops that ran in no other", grown,
-                         sessions.list.count))
+            !(is_grown ? ledger_tell(ledger, cell, "%zu of %zu runs have ops that ran in no other",
+                                     grown, sessions.list.count)
+                       : ledger_tell(ledger, cell,
+                                     "the graph holds %u copies of an op that no run needs",
+                                     sessions.idle_copies)))
             return false;
         ledger_claim(ledger, cell, unit, pause_share(&sessions, run, unit));
     }

@@ -61,6 +61,36 @@ static bool is_update(struct str type)
     return str_fits(type, "*Apply*|Assign*|Scatter*");
 }
 
+/* Layers stand in scopes, as what saves and initialises does: these come of calls in a loop. */
+static bool count_copies(const struct profile *profile, struct arena *arena, const uint32_t *first,
+                         struct sessions *sessions)
+{
+    size_t        ops = profile->ops.count;
+    uint32_t     *copies = arena_new_array(arena, uint32_t, ops + 1); /* by id of names */
+    struct intern names;
+
+    if (!copies || !intern_init(&names, arena))
+        return false;
+    for (size_t op = 0; op < ops; op++) {
+        struct str name = profile_str(profile, profile->ops.items[op].name);
+        size_t     end = name.len;
+        uint32_t   id;
+
+        while (end > 0 && name.data[end - 1] >= '0' && name.data[end - 1] <= '9')
+            end--;
+        if (end > 1 && end < name.len && name.data[end - 1] == '_')
+            name = str_slice(name, 0, end - 1);
+        if (first[op] || str_find(name, '/') < name.len)
+            continue;
+        id = intern_add(&names, name);
+        if (id == NO_ID)
+            return false;
+        if (id <= ops && ++copies[id] > sessions->idle_copies)
+            sessions->idle_copies = copies[id];
+    }
+    return true;
+}
+
 static bool count_ops(const struct profile *profile, struct arena *arena, struct sessions *sessions)
 {
     size_t    ops = profile->ops.count, steps = profile->recorded_steps.count;
@@ -93,7 +123,7 @@ static bool count_ops(const struct profile *profile, struct arena *arena, struct
     for (size_t op = 0; op < ops; op++)
         if (first[op] && !again[op])
             sessions->list.items[first[op] - 1].own_ops++;
-    return true;
+    return count_copies(profile, arena, first, sessions);
 }
 
 static bool are_alike(const struct session *a, const struct session *b)

@@ -19,13 +19,14 @@ struct session {
 };
 struct sessions {
     VEC(struct session) list; /* by time */
-    size_t period;            /* runs a step; 1 where none repeats */
+    size_t   period;          /* runs a step; 1 where none repeats */
+    uint32_t idle_copies;     /* ops of one name but for its number, in no scope, in no run */
 };
 /* Recording a run takes about so much between it and the next. */
 enum { SESSION_RECORDING_NS = 2500000 };
 
 /* Rows live in the arena. An empty list: not this format, or runs that do not follow each other.
- * O(op runs + runs log runs + runs period). false: out of memory. */
+ * O(ops + op runs + runs log runs + runs period). false: out of memory. */
 bool sessions_find(const struct profile *profile, struct arena *arena, struct sessions *sessions);
 /* The first run that begins at a time or later; their count: none. */
 size_t sessions_behind(const struct sessions *sessions, int64_t time_ns);
