@@ -483,10 +483,34 @@ static void parts_side_by_side(void **state)
     }
 }
 
+/* Three steps of six layers with pauses of 10 us. One pause of each step takes 5 ms: behind the
+ * same layer it is the program's, behind another one each time it is chance. */
+static void pauses_at_places(void **state)
+{
+    for (int is_chance = 0; is_chance < 2; is_chance++) {
+        struct program program;
+
+        (void)state;
+        start(&program);
+        for (int step = 0; step < 3; step++) {
+            for (int layer = 0; layer < 6; layer++) {
+                run(&program, "aten::linear", "f32[8,64] f32[64,64]", 1000000);
+                program.now += layer == 2 + step * is_chance ? 5000000 : 10000;
+                run(&program, "aten::relu", "f32[8,64]", 1000000);
+            }
+            end_step(&program);
+        }
+        finish(&program);
+        assert_true(fabs(claimed(&program, "long-pause") - (is_chance ? 0 : 5e6)) < 1);
+        builder_free(&program.b);
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(long_pauses),
+        cmocka_unit_test(pauses_at_places),
         cmocka_unit_test(parts_side_by_side),
         cmocka_unit_test(small_ops_between_pauses),
         cmocka_unit_test(arrays_that_are_copied_out),

@@ -11,6 +11,9 @@ static const double MUCH_LONGER = 8;
 static const double LEAST_SHARE = 0.2;
 /* One of fewer steps tells nothing about what comes again. */
 enum { FEWEST_STEPS = 2 };
+/* Of a kind that comes more often a step, chance makes one long in each: there only those that are
+ * long at the same place in half of the steps come again. */
+enum { FEW_A_STEP = 4 };
 /* A loop over values that Python makes or reads: pauses a step, and their usual length of a long
  * one's. */
 enum { FEWEST_ROUNDS = 16 };
@@ -20,6 +23,7 @@ struct kind {
     VEC(double) lengths;
     double   usual_ns;
     uint32_t count, long_count;
+    uint32_t step, step_count;      /* the last + 1, and how many it has so far */
     uint32_t long_steps, last_step; /* steps with a long one, and the last of them + 1 */
     bool     carries_values;        /* between Python and tensors */
 };
@@ -27,7 +31,9 @@ struct kinds {
     struct ledger *ledger;
     struct intern  names; /* types of the ops before and behind, as bytes */
     VEC(struct kind) items;
-    uint32_t *of_unit; /* row of items, or NO_ID */
+    uint32_t     *of_unit; /* row of items, or NO_ID */
+    uint32_t     *place;   /* by unit: how many of its kind came before it in its step */
+    struct id_map at;      /* steps with a long one, by kind and place */
 };
 
 /* What a tensor is made of a list by, or a number read by. */
@@ -66,6 +72,10 @@ static bool sort_out(struct kinds *kinds)
                 (id > kinds->items.count && !vec_push(&kinds->items, scratch, (struct kind) { 0 })))
                 return false;
             kinds->of_unit[u] = id - 1;
+            if (kinds->items.items[id - 1].step != step + 1)
+                kinds->items.items[id - 1].step_count = 0;
+            kinds->items.items[id - 1].step = (uint32_t)step + 1;
+            kinds->place[u] = kinds->items.items[id - 1].step_count++;
             kinds->items.items[id - 1].carries_values = carries_values(ledger, key[0], key[1]);
             if (!vec_push(&kinds->items.items[id - 1].lengths, scratch, unit->ns))
                 return false;
@@ -79,7 +89,12 @@ static bool is_long(const struct kind *kind, double ns, double long_ns)
     return ns >= long_ns && ns > MUCH_LONGER * kind->usual_ns;
 }
 
-static void measure(struct kinds *kinds, double long_ns)
+static uint64_t place_of(const struct kinds *kinds, size_t u)
+{
+    return (uint64_t)kinds->of_unit[u] << 32 | kinds->place[u];
+}
+
+static bool measure(struct kinds *kinds, double long_ns)
 {
     for (size_t i = 0; i < kinds->items.count; i++) {
         struct kind *kind = &kinds->items.items[i];
@@ -96,20 +111,38 @@ static void measure(struct kinds *kinds, double long_ns)
         kind = &kinds->items.items[kinds->of_unit[u]];
         if (!is_long(kind, unit->ns, long_ns))
             continue;
+        uint32_t steps = id_map_get(&kinds->at, place_of(kinds, u));
+
         kind->long_count++;
         kind->long_steps += kind->last_step != unit->step + 1;
         kind->last_step = unit->step + 1;
+        if (!id_map_put(&kinds->at, place_of(kinds, u), steps == NO_ID ? 1 : steps + 1))
+            return false;
     }
+    return true;
 }
 
-static bool recurs(const struct kinds *kinds, const struct work_unit *unit, const struct kind *kind)
+/* One in each step is the program's, where it is not one of many. Frames cut what lies between two
+ * ops into pieces, which tell no places. */
+static bool is_each_step(const struct kinds *kinds, size_t u, const struct kind *kind)
 {
+    size_t   steps = kinds->ledger->step_count;
+    uint32_t here = id_map_get(&kinds->at, place_of(kinds, u));
+
+    return kind->long_steps == steps &&
+           (kind->count <= FEW_A_STEP * steps || kinds->ledger->study->profile->has_python_frames ||
+            (here != NO_ID && here > 1 && 2 * here >= steps));
+}
+
+static bool recurs(const struct kinds *kinds, size_t u, const struct kind *kind)
+{
+    const struct work_unit *unit = &kinds->ledger->units.items[u];
+
     if (unit->ns > LONGEST_ASIDE_NS)
         return true;
     if (kind->count == 1)
         return false;
-    return unit->ns <= MUCH_LONGER * kind->usual_ns ||
-           kind->long_steps == kinds->ledger->step_count ||
+    return unit->ns <= MUCH_LONGER * kind->usual_ns || is_each_step(kinds, u, kind) ||
            (kind->long_count > 1 && kind->long_count >= LEAST_SHARE * kind->count);
 }
 
@@ -126,10 +159,11 @@ uint8_t *pause_kinds_find(struct ledger *ledger, double long_ns)
     uint8_t     *found = arena_new_array(ledger->scratch, uint8_t, ledger->units.count + 1);
 
     kinds.of_unit = arena_new_array(ledger->scratch, uint32_t, ledger->units.count + 1);
-    if (!found || !kinds.of_unit || !intern_init(&kinds.names, ledger->scratch) ||
-        !sort_out(&kinds))
+    kinds.place = arena_new_array(ledger->scratch, uint32_t, ledger->units.count + 1);
+    kinds.at.arena = ledger->scratch;
+    if (!found || !kinds.of_unit || !kinds.place || !intern_init(&kinds.names, ledger->scratch) ||
+        !sort_out(&kinds) || !measure(&kinds, long_ns))
         return NULL;
-    measure(&kinds, long_ns);
     for (size_t u = 0; u < ledger->units.count; u++) {
         const struct work_unit *unit = &ledger->units.items[u];
         const struct kind      *kind =
@@ -137,7 +171,7 @@ uint8_t *pause_kinds_find(struct ledger *ledger, double long_ns)
 
         if (kind && is_loop(&kinds, unit, kind, long_ns))
             found[u] = PAUSE_LOOP;
-        else if (!kind || ledger->step_count < FEWEST_STEPS || recurs(&kinds, unit, kind))
+        else if (!kind || ledger->step_count < FEWEST_STEPS || recurs(&kinds, u, kind))
             found[u] = PAUSE_AGAIN;
     }
     return found;

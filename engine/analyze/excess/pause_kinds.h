@@ -1,7 +1,7 @@
 /*
  * pause_kinds: which long pauses come again. On a machine that others use too the thread is put
  * aside now and then, for milliseconds, between any two ops. What the program does itself comes
- * again between the same two ops.
+ * again between the same two ops, at the same place where there are many such.
  */
 #ifndef TFPROF_ANALYZE_PAUSE_KINDS_H
 #define TFPROF_ANALYZE_PAUSE_KINDS_H
