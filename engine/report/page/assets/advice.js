@@ -69,9 +69,9 @@ function findingBody(finding, find) {
       impact.method === 'none' ? null : (impact.confidence || '') + ' confidence',
       impact.method === 'none' ? null : 'by ' + (METHODS[impact.method] || impact.method)].filter(Boolean).join(' · ')),
     places.length ? el('p', { class: 'where' }, places.slice(0, 5).map((place) => el('div', {}, named(place)))) : null,
-    remedy && remedy.text ? el('p', {}, remedy.text) : null,
+    remedy && remedy.text ? el('p', {}, keepUnits(remedy.text)) : null,
     remedy && remedy.code ? el('div', { class: 'code' }, copyButton(remedy.code), el('pre', { tabindex: 0 }, remedy.code)) : null,
-    finding.condition ? el('p', { class: 'quiet' }, 'Said because ' + finding.condition) : null,
+    finding.condition ? el('p', { class: 'quiet' }, 'Said because ' + keepUnits(finding.condition)) : null,
     finding.evidence.length ? evidenceTable(finding.evidence) : null,
     subject && find ? el('button', { type: 'button', onclick: () => find(subject) }, 'see it in the timeline') : null);
 }
