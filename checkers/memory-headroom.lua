@@ -14,15 +14,16 @@ return rule {
   },
   doc = [[
 A larger batch gives each launch more work and the host as many launches as before. No price: the gain
-is in samples a second, not in the step, and the batch is a parameter of training. Silent where the
-device is busy or memory is used.]],
+is in samples a second, not in the step, and the batch is a parameter of training. Four times as much is promised
+at most: parameters do not grow. Silent where the device is busy or memory is used.]],
 
   check = function(p, cfg)
     local share = p.fact["memory.peak_share"]
     local idle = p.fact["device.idle_launch_share"] + p.fact["device.idle_host_late_share"]
     if share <= 0 or share >= cfg.max_share or idle < cfg.min_idle then return nil end
-    local times = math.max(2, math.floor(0.8 / share))
-    times = math.min(times, 16)
+    -- Parameters do not grow with the batch, and workspace of libraries grows in steps: more is not sure to fit.
+    local times = math.max(2, math.min(4, math.floor(0.8 / share)))
+    local is_served = p:has("serving.trains") and not p.fact["serving.trains"]
     return finding {
       title = ("%s of memory is free while the device waits for the host %s of the step"):format(
         fmt.pct(1 - share), fmt.pct(idle)),
@@ -31,7 +32,8 @@ device is busy or memory is used.]],
                    { "share of the step in which the device waits for launches", idle, "share" } },
       condition = ("%s in use, %s accepted; waits %s, %s accepted"):format(
         fmt.pct(share), fmt.pct(cfg.max_share), fmt.pct(idle), fmt.pct(cfg.min_idle)),
-      remedy = { text = ("Raise the batch where training allows it: %d times as large should fit."):format(times) },
+      remedy = { text = (is_served and "Let more requests in at once: %d times as many should fit." or
+                   "Raise the batch where training allows it: %d times as large should fit."):format(times) },
       impact = impact.none(),
       confidence = "medium",
     }

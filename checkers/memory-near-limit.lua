@@ -24,14 +24,17 @@ program. Counts bytes in use, not what a pool reserved. No price. Silent below m
         evidence[#evidence + 1] = { row.owner or "unknown owner", row.bytes, "bytes" }
       end
     end
+    local is_served = p:has("serving.trains") and not p.fact["serving.trains"]
     return finding {
       title = ("Memory peaks at %s of %s (%s)"):format(
         fmt.bytes(peak), fmt.bytes(p.fact["memory.capacity_bytes"]), fmt.pct(share)),
       severity = share >= cfg.high_share and "error" or "warn",
       evidence = evidence,
       condition = ("%s in use, %s accepted"):format(fmt.pct(share), fmt.pct(cfg.min_share)),
-      remedy = { text = "Checkpoint activations, shard the optimiser, or accumulate smaller batches.",
-                 code = p.framework == "pytorch"
+      remedy = { text = is_served and "Where an engine fills it with keys and values, that is on purpose; else smaller "
+                   .. "batches, prompts in chunks, weights in 8 bits." or
+                   "Checkpoint activations, shard the optimiser, or accumulate smaller batches.",
+                 code = not is_served and p.framework == "pytorch"
                    and "y = torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)" or
                         p.framework == "jax" and "block = jax.checkpoint(block)" or nil },
       impact = impact.none(),

@@ -415,6 +415,28 @@ def first_use_in_a_step():
         expect(is_vetoed(report, "warmup-in-window") == (launches == 1), f"{launches} long launches in a step: {rules(report)[:3]}")
 
 
+def memory_for_servers():
+    """Of an H100's 85 GB 1 GB is used while the device mostly waits for launches: four times as much is promised, of requests where nothing trains.
+    At 84 GB there is advice for training to save some, where something trains."""
+    for gigabytes in (1, 84):
+        for is_trained in (True, False):
+            trace = Trace()
+            for i in range(8):
+                at = 1000 + 1000 * i
+                trace.step(i, at, 998)
+                for j in range(9):
+                    trace.op("autograd::engine::evaluate_function: MmBackward0" if is_trained and j == 5 else "aten::mm", at + 100 * j + 5, 90)
+                    trace.kernel("nvjet_tst_128x256_64x4_1x2_h_bz_coopA_TNN", at + 100 * j + 10, at + 100 * j + 20, 10)
+                trace.events.append({"ph": "i", "cat": "cpu_instant_event", "s": "t", "name": "[memory]", "pid": 1, "tid": 1, "ts": at + 50,
+                                     "args": {"Device Type": 1, "Device Id": 0, "Addr": 4096 + i, "Bytes": 1024,
+                                              "Total Allocated": gigabytes * 10**9, "Total Reserved": gigabytes * 10**9}})
+            report = trace.advice(f"memory-{gigabytes}-{is_trained}")
+            finding = find(report, "memory-headroom" if gigabytes == 1 else "memory-near-limit")
+            text = json.dumps(finding["remedy"]) if finding else ""
+            expect(finding is not None and ("optimiser" in text or "training" in text) == is_trained, f"{gigabytes} GB, trains {is_trained}: {rules(report)} {text}")
+            expect(gigabytes == 84 or " 4 times" in text, f"no more than that: {text}")
+
+
 def waits_for_sizes():
     """Steps of 10 ms, of which the host waits 6 for the device in one op: where that op must know how large its result is, it is told so."""
     for name, is_sized in (("aten::nonzero", True), ("aten::_coalesce", True), ("aten::copy_", False)):
@@ -719,6 +741,7 @@ def main():
     first_use()
     kernels_loaded()
     first_use_in_a_step()
+    memory_for_servers()
     waits_for_sizes()
     earlier_work()
     lost_kernels()
