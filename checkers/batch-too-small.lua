@@ -214,8 +214,8 @@ products what this machine's best rate does not need.]],
     if name:find("^jit__?") and name:gsub("^jit__?", ""):find(p:names("jax_function")) then return nil end
     if updates_arrays(p, name) then return nil end
     -- It gives new versions of what it takes and nothing else: a run goes on where the one before it ended.
-    if p:has("program.name") and p.fact["program.name"] == name and
-      p.fact["program.state_count"] == p.fact["program.result_count"] then return nil end
+    local program = p:has("programs") and p:table("programs"):where { program = name }:rows()[1]
+    if program and program.results > 0 and program.state == program.results then return nil end
     -- A result read for every few runs decides whether the loop goes on: what comes next depends on it.
     local reads = p:has("sync.count_per_step") and p.fact["sync.count_per_step"] or 0
     local waits = p:has("sync.wait_share") and p.fact["sync.wait_share"] or 0
@@ -289,8 +289,8 @@ products what this machine's best rate does not need.]],
                            shapes = "[64,64]x[64,64]->[64,64]" } } } },
     { name = "iterations of a solver", framework = "jax", finding = false,
       facts = { ["step.ns"] = 1e7, ["runs.count"] = 61, ["runs.programs"] = 2, ["runs.main_count"] = 60,
-                ["runs.main_median_ns"] = 2e4, ["runs.main_program"] = "jit_iterate", ["program.name"] = "jit_iterate",
-                ["program.state_count"] = 4, ["program.result_count"] = 4 } },
+                ["runs.main_median_ns"] = 2e4, ["runs.main_program"] = "jit_iterate" },
+      tables = { programs = { { program = "jit_iterate", results = 4, state = 4 } } } },
     { name = "variables loaded by sessions", framework = "tensorflow", finding = false,
       facts = { ["step.ns"] = 1e7, ["runs.count"] = 90, ["runs.programs"] = 1, ["runs.main_count"] = 90,
                 ["runs.main_median_ns"] = 1e5, ["runs.main_program"] = "SessionRun" },

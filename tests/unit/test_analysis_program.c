@@ -31,7 +31,8 @@ static uint32_t add_op(struct profile_builder *b, const char *module, const char
 /*
  * jit_step takes f32[100] twice (400 bytes each, the first given away), f32[50] (200) and a batch
  * bf16[10] (20), and gives out f32[100], f32[100], f32[50] and a number: a state of 1000 bytes in 3
- * arrays, 400 of it donated, of 1020 bytes. jit_other takes less time.
+ * arrays, 400 of it donated, of 1020 bytes. jit_other takes less time, and what it gives is another
+ * version of what it takes.
  */
 static void state_and_what_is_donated(void **state)
 {
@@ -61,6 +62,10 @@ static void state_and_what_is_donated(void **state)
     assert_true(builder_fact(&b, "program.state_count") == 3);
     assert_true(builder_fact(&b, "program.donated_bytes") == 400);
     assert_true(builder_fact(&b, "program.time_share") == 0.75);
+    assert_true(builder_cell(&b, "programs", "program", "jit_step", "results") == 4);
+    assert_true(builder_cell(&b, "programs", "program", "jit_step", "state") == 3);
+    assert_true(builder_cell(&b, "programs", "program", "jit_other", "results") == 1);
+    assert_true(builder_cell(&b, "programs", "program", "jit_other", "state") == 1);
     assert_string_equal(
         intern_str(b.study.facts.names, (uint32_t)builder_fact(&b, "program.name")).data,
         "jit_step");

@@ -8,20 +8,11 @@
 
 #include <string.h>
 
-enum program_fact {
-    NAME,
-    TIME_SHARE,
-    PARAMETER_BYTES,
-    RESULT_COUNT,
-    STATE_BYTES,
-    STATE_COUNT,
-    DONATED_BYTES
-};
+enum program_fact { NAME, TIME_SHARE, PARAMETER_BYTES, STATE_BYTES, STATE_COUNT, DONATED_BYTES };
 static const struct fact_spec produces[] = {
     [NAME] = { "program.name", UNIT_NAME, "compiled program with most time in its ops" },
     [TIME_SHARE] = { "program.time_share", UNIT_SHARE, "its share of the time of compiled ops" },
     [PARAMETER_BYTES] = { "program.parameter_bytes", UNIT_BYTES, "what it takes in" },
-    [RESULT_COUNT] = { "program.result_count", UNIT_COUNT, "arrays that it gives" },
     [STATE_BYTES] = { "program.state_bytes", UNIT_BYTES,
                       "of that, arrays of which a result has type and shape" },
     [STATE_COUNT] = { "program.state_count", UNIT_COUNT, "how many arrays those are" },
@@ -29,8 +20,19 @@ static const struct fact_spec produces[] = {
                         "of the state, what results may overwrite" },
 };
 
+enum column { PROGRAM, RESULTS, STATE };
+static const struct column_spec columns[] = {
+    [PROGRAM] = { "program", UNIT_NAME, "compiled program" },
+    [RESULTS] = { "results", UNIT_COUNT, "arrays that it gives" },
+    [STATE] = { "state", UNIT_COUNT, "of them, other versions of what it takes in" },
+};
+static const struct table_spec tables[] = {
+    { "programs", "compiled programs that ran", columns, ARRAY_COUNT(columns) },
+};
+
 struct module_time {
     uint32_t module;
+    size_t   first, end; /* its rows of ops, which follow one another */
     double   ns;
 };
 struct looking {
@@ -68,11 +70,15 @@ static bool find_modules(struct looking *looking)
 
     for (size_t i = 0; i < profile->ops.count; i++) {
         const struct op   *op = &profile->ops.items[i];
-        struct module_time fresh = { .module = op->module };
+        struct module_time fresh = { .module = op->module, .first = i, .end = i + 1 };
 
         if (op->module == 0 || !has_attr(profile, op, looking->entry) ||
             id_map_get(&rows, op->module) != NO_ID)
             continue;
+        while (fresh.first > 0 && profile->ops.items[fresh.first - 1].module == op->module)
+            fresh.first--;
+        while (fresh.end < profile->ops.count && profile->ops.items[fresh.end].module == op->module)
+            fresh.end++;
         if (!id_map_put(&rows, op->module, (uint32_t)looking->modules.count) ||
             !vec_push(&looking->modules, looking->scratch, fresh))
             return false;
@@ -95,19 +101,18 @@ static bool find_modules(struct looking *looking)
 }
 
 /* Each result stands for one parameter at most; parameters that are given away choose first. */
-static void match_state(const struct looking *looking, uint32_t module, bool *is_taken,
+static void match_state(const struct looking *looking, const struct module_time *of, bool *is_taken,
                         const struct op *root, double values[])
 {
     const struct profile *profile = looking->study->profile;
 
     for (int pass = 0; pass < 2; pass++)
-        for (size_t i = 0; i < profile->ops.count; i++) {
+        for (size_t i = of->first; i < of->end; i++) {
             const struct op     *op = &profile->ops.items[i];
             const struct tensor *tensor;
             bool                 is_donated;
 
-            if (op->module != module || op->output_count != 1 ||
-                !has_attr(profile, op, looking->entry))
+            if (op->output_count != 1 || !has_attr(profile, op, looking->entry))
                 continue;
             is_donated = has_attr(profile, op, looking->donated);
             tensor = &profile->tensors.items[op->first_output];
@@ -126,28 +131,45 @@ static void match_state(const struct looking *looking, uint32_t module, bool *is
         }
 }
 
-static bool examine(struct looking *looking, const struct module_time *main)
+static bool examine(struct looking *looking, const struct module_time *of, struct table *table,
+                    double values[])
 {
-    struct study         *study = looking->study;
-    const struct profile *profile = study->profile;
+    const struct profile *profile = looking->study->profile;
     const struct op      *root = NULL;
-    double                values[ARRAY_COUNT(produces)] = { 0 };
-    bool                 *is_taken, is_set = true;
+    bool                 *is_taken;
+    size_t                row = table_add(table, looking->study->arena);
 
-    for (size_t i = 0; i < profile->ops.count; i++)
-        if (profile->ops.items[i].module == main->module &&
-            has_attr(profile, &profile->ops.items[i], looking->root))
+    for (size_t i = of->first; i < of->end; i++)
+        if (has_attr(profile, &profile->ops.items[i], looking->root))
             root = &profile->ops.items[i];
     is_taken = arena_new_array(looking->scratch, bool, root ? root->output_count + 1 : 1);
-    if (!is_taken)
+    if (!is_taken || row == SIZE_MAX)
         return false;
     if (root)
-        match_state(looking, main->module, is_taken, root, values);
-    values[NAME] = main->module;
-    values[RESULT_COUNT] = root ? root->output_count : 0;
-    values[TIME_SHARE] = main->ns / looking->total_ns;
-    for (size_t i = 0; i < ARRAY_COUNT(produces); i++)
-        is_set = is_set && facts_set(&study->facts, &produces[i], values[i]);
+        match_state(looking, of, is_taken, root, values);
+    values[NAME] = of->module;
+    values[TIME_SHARE] = of->ns / looking->total_ns;
+    emit_name(table, PROGRAM, row, of->module);
+    emit_number(table, RESULTS, row, root ? root->output_count : 0);
+    emit_number(table, STATE, row, values[STATE_COUNT]);
+    return true;
+}
+
+static bool examine_all(struct looking *looking, const struct module_time *main)
+{
+    struct study *study = looking->study;
+    struct table *table = facts_table(&study->facts, &tables[0]);
+    bool          is_set = table != NULL;
+
+    for (size_t m = 0; is_set && m < looking->modules.count; m++) {
+        const struct module_time *of = &looking->modules.items[m];
+        double                    values[ARRAY_COUNT(produces)] = { 0 };
+
+        if (of->ns > 0)
+            is_set = examine(looking, of, table, values);
+        for (size_t i = 0; is_set && of == main && i < ARRAY_COUNT(produces); i++)
+            is_set = facts_set(&study->facts, &produces[i], values[i]);
+    }
     return is_set;
 }
 
@@ -167,7 +189,7 @@ static bool run(struct study *study, struct err *err)
         if (looking.modules.items[i].ns > (main ? main->ns : 0))
             main = &looking.modules.items[i];
     if (is_done && main)
-        is_done = examine(&looking, main);
+        is_done = examine_all(&looking, main);
     else if (is_done)
         is_done = facts_absent(&study->facts, "program.", NULL,
                                "the recording holds no compiled program that ran");
@@ -180,5 +202,7 @@ const struct analysis analysis_program = {
     .summary = "what the compiled program takes in and overwrites",
     .produces = produces,
     .produces_count = ARRAY_COUNT(produces),
+    .tables = tables,
+    .table_count = ARRAY_COUNT(tables),
     .run = run,
 };
