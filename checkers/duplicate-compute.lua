@@ -76,9 +76,10 @@ local function is_gradient(p, type)
 end
 local function passes_back(p, cfg)
   local step_ns, by_name, list = p.fact["step.ns"], {}, {}
-  for row in p:table("ops"):where { name = { like = "^gradient_tape/" } }:each() do
+  -- Each call of tf.gradients in a session's graph has a scope of its own.
+  for row in p:table("ops"):where { name = { like = "^(gradient_tape|gradients(_\\d+)?)/" } }:each() do
     if not is_gradient(p, row.type or "") then goto next end
-    local name = row.name:gsub("_\\d+$", "")
+    local name = row.name:gsub("^gradients_\\d+/", "gradients/"):gsub("_\\d+$", "")
     local group = by_name[name]
     if not group then
       group = { name = name, ns = 0, calls = 0, row = row, one_pass = row.type:find("MatMul") and 2 or 1 }
@@ -113,8 +114,9 @@ local function passes_back(p, cfg)
                  { worst.name .. ", all passes", worst.ns, "ns" } },
     condition = ("gradients of %s forward ops are made more than once"):format(fmt.count(count)),
     remedy = { text = "Add up the losses, weighted, and take one gradient of the sum.",
-               code = "with tf.GradientTape() as tape:\n    loss = a * loss_a + b * loss_b\n"
-                 .. "gradients = tape.gradient(loss, variables)" },
+               code = p.format == "xspace" and "with tf.GradientTape() as tape:\n    loss = a * loss_a + b * loss_b\n"
+                 .. "gradients = tape.gradient(loss, variables)"
+                 or "gradients = tf.gradients(a * loss_a + b * loss_b, variables)" },
     impact = impact.exposed { ns = ns, low = 0.7 * ns, high = math.min(1.15 * ns, step_ns) },
     confidence = "medium",
   }
@@ -274,7 +276,7 @@ return rule {
   id = "duplicate-compute", api = 1, version = "1.0.0",
   title = "The same work runs twice",
   category = "kernels", severity = "warn",
-  formats = { "kineto", "xspace" },
+  formats = { "kineto", "xspace", "graph", "profile" },
   needs = { "step.ns", "ops" },
   cause = "forward", tags = { "ops" },
   more_specific_than = { "hot-op" },
@@ -307,6 +309,7 @@ that every device gathers from the others and then works on as a whole, products
 in a program with gradients products of arguments alone that it does not give back.]],
 
   check = function(p, cfg)
+    if p.format == "graph" or p.format == "profile" then return passes_back(p, cfg) end
     if p.framework == "tensorflow" then
       return of_tensorflow(p, cfg) or passes_back(p, cfg) or by_structure(p, cfg) or of_compiled(p, cfg)
     end
@@ -350,6 +353,28 @@ in a program with gradients products of arguments alone that it does not give ba
     { name = "features of frozen weights", framework = "jax", format = "xspace", finding = true, impact_ns = 6.65e6,
       facts = { ["step.ns"] = 1e7 }, replay = { 7e6 },
       tables = { ops = {}, excess = { { cell = 1, flaw = "frozen-work", ns = 7e6, share = 0.7, factor = 0 } } } },
+    { name = "tf.gradients for each of two losses", framework = "tensorflow", format = "graph", finding = true,
+      severity = "warn", impact_ns = 3.33e6, facts = { ["step.ns"] = 1e7 },
+      tables = { ops = {
+        { name = "gradients/a/MatMul_grad/MatMul", type = "MatMul", calls = 1, self_ns = 6e5 },
+        { name = "gradients/a/MatMul_grad/MatMul_1", type = "MatMul", calls = 1, self_ns = 6e5 },
+        { name = "gradients/b/MatMul_grad/MatMul", type = "MatMul", calls = 1, self_ns = 6e5 },
+        { name = "gradients/b/MatMul_grad/MatMul_1", type = "MatMul", calls = 1, self_ns = 6e5 },
+        { name = "gradients/c/MatMul_grad/MatMul", type = "MatMul", calls = 1, self_ns = 6e5 },
+        { name = "gradients/c/MatMul_grad/MatMul_1", type = "MatMul", calls = 1, self_ns = 6e5 },
+        { name = "gradients_1/a/MatMul_grad/MatMul", type = "MatMul", calls = 1, self_ns = 6e5 },
+        { name = "gradients_1/a/MatMul_grad/MatMul_1", type = "MatMul", calls = 1, self_ns = 6e5 },
+        { name = "gradients_1/b/MatMul_grad/MatMul", type = "MatMul", calls = 1, self_ns = 6e5 },
+        { name = "gradients_1/b/MatMul_grad/MatMul_1", type = "MatMul", calls = 1, self_ns = 6e5 },
+        { name = "gradients_1/c/MatMul_grad/MatMul", type = "MatMul", calls = 1, self_ns = 6e5 },
+        { name = "gradients_1/c/MatMul_grad/MatMul_1", type = "MatMul", calls = 1, self_ns = 6e5 }  } } },
+    { name = "gradients of a network's two halves", framework = "tensorflow", format = "graph", finding = false,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = {
+        { name = "gradients/a/MatMul_grad/MatMul", type = "MatMul", calls = 1, self_ns = 1e6 },
+        { name = "gradients/a/MatMul_grad/MatMul_1", type = "MatMul", calls = 1, self_ns = 1e6 },
+        { name = "gradients_1/b/MatMul_grad/MatMul", type = "MatMul", calls = 1, self_ns = 1e6 },
+        { name = "gradients_1/b/MatMul_grad/MatMul_1", type = "MatMul", calls = 1, self_ns = 1e6 } } } },
     { name = "a frozen backbone", framework = "tensorflow", format = "xspace", finding = true, severity = "info",
       replay = { 7e6 }, facts = { ["step.ns"] = 1e7 },
       tables = { ops = {}, excess = { { cell = 1, flaw = "frozen-layers", ns = 7e6, share = 0.7, factor = 0 } } } },
