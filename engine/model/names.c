@@ -71,8 +71,8 @@ static pthread_once_t words_made = PTHREAD_ONCE_INIT;
 
 static void make_words(void)
 {
-    for (uint16_t list = 0; list < NAME_LIST_COUNT; list++) {
-        words_add(&words, lists[list], list);
+    for (int list = 0; list < NAME_LIST_COUNT; list++) {
+        words_add(&words, lists[list], (uint16_t)list);
         is_anchored[list] = *lists[list] != '*' && !strstr(lists[list], "|*");
     }
 }

@@ -105,12 +105,31 @@ static bool start_over(struct finder *finder)
     return intern_init(&finder->filled, finder->ledger->scratch);
 }
 
+/* A model begins with its first weight, or with the first copy of one that is packed then. */
+static void note_begin(struct finder *finder, uint32_t u)
+{
+    const struct work_unit *unit = &finder->ledger->units.items[u];
+    struct str              type = type_of(finder, unit);
+
+    if (finder->first == NO_ID && makes_weight(type))
+        finder->first = u;
+    if (finder->copied == NO_ID && str_fits(type, "aten::clone|aten::quantize_per*"))
+        finder->copied = u;
+    if (!packs_weight(finder, unit))
+        return;
+    if (!finder->packs++ && finder->copied < finder->first)
+        finder->first = finder->copied;
+    finder->first = finder->first == NO_ID ? u : finder->first;
+    finder->weights++;
+}
+
 /* Everything between the first weight that is made and the first that is used makes the model. */
 static bool look_at_step(struct finder *finder, const struct detector *self, size_t step,
                          uint32_t *cell)
 {
     struct ledger *ledger = finder->ledger;
     uint32_t       fewest = ledger->study->profile->has_shapes ? FEWEST_WEIGHTS : FEWEST_UNKNOWN;
+    bool           ok = true;
 
     if (!start_over(finder))
         return false;
@@ -122,17 +141,7 @@ static bool look_at_step(struct finder *finder, const struct detector *self, siz
                 return false;
             continue;
         }
-        if (finder->first == NO_ID && makes_weight(type_of(finder, unit)))
-            finder->first = u;
-        if (finder->copied == NO_ID &&
-            str_fits(type_of(finder, unit), "aten::clone|aten::quantize_per*"))
-            finder->copied = u;
-        if (packs_weight(finder, unit)) {
-            if (!finder->packs++ && finder->copied != NO_ID)
-                finder->first = finder->copied < finder->first ? finder->copied : finder->first;
-            finder->first = finder->first == NO_ID ? u : finder->first;
-            finder->weights++;
-        }
+        note_begin(finder, u);
         if (finder->first == NO_ID) {
             if (unit->op_class == OP_PRODUCT)
                 finder->copied = NO_ID;
@@ -142,8 +151,9 @@ static bool look_at_step(struct finder *finder, const struct detector *self, siz
             return false;
         if (!finder->weights || !uses_weight(finder, unit))
             continue;
-        if (((finder->weights >= fewest || finder->packs) && !claim(finder, self, u, cell)) ||
-            !start_over(finder))
+        if (finder->packs || finder->weights >= fewest)
+            ok = claim(finder, self, u, cell);
+        if (!ok || !start_over(finder))
             return false;
     }
     return true;
