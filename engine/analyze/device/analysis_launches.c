@@ -27,13 +27,14 @@ struct looking {
     const struct study   *study;
     const struct windows *windows;
     struct arena         *scratch;
-    const int64_t        *busy_sums; /* of the device's busy intervals: queues may be long */
+    const int64_t **busy_sums; /* by device, of its busy intervals, once: queues may be long */
     VEC(double) excess_ns, latency_ns;
     double linked, early, slow, worst_ns;
 };
 
 /* From the launch to the kernel's start the device did nothing: the launch itself was slow. */
-static bool add_kernel(struct looking *looking, const struct device_row *row, uint32_t event)
+static bool add_kernel(struct looking *looking, const struct device_row *row,
+                       const int64_t *busy_sums, uint32_t event)
 {
     const struct profile *profile = looking->study->profile;
     uint32_t              launch = looking->study->devices->launch_of[event];
@@ -52,8 +53,8 @@ static bool add_kernel(struct looking *looking, const struct device_row *row, ui
     if (latency_ns <= 0 ||
         (event_duration_ns(profile, launch) <= SLOW_CALL_NS && latency_ns <= SLOW_START_NS))
         return true;
-    idle_ns = (double)(latency_ns -
-                       intervals_overlap_by(&row->busy, looking->busy_sums, launched_ns, start_ns));
+    idle_ns =
+        (double)(latency_ns - intervals_overlap_by(&row->busy, busy_sums, launched_ns, start_ns));
     if (idle_ns * 2 < (double)latency_ns) /* it waited behind other work */
         return true;
     looking->slow++;
@@ -66,19 +67,23 @@ static bool look(struct looking *looking)
 {
     const struct profile *profile = looking->study->profile;
 
+    looking->busy_sums =
+        arena_new_array(looking->scratch, const int64_t *, looking->study->devices->rows.count + 1);
     for (size_t i = 0; i < profile->timelines.count; i++) {
         const struct timeline   *timeline = &profile->timelines.items[i];
         const struct device_row *row =
             device_activity_row(looking->study->devices, timeline->device);
+        const int64_t **sums;
 
         if (!row || timeline->kind != TIMELINE_STREAM || timeline->host != looking->windows->host)
             continue;
-        looking->busy_sums = intervals_sums(&row->busy, looking->scratch);
-        if (!looking->busy_sums)
+        sums = looking->busy_sums ? &looking->busy_sums[row - looking->study->devices->rows.items]
+                                  : NULL;
+        if (!sums || (!*sums && !(*sums = intervals_sums(&row->busy, looking->scratch))))
             return false;
         for (uint32_t j = 0; j < timeline->event_count; j++)
             if (event_activity(profile, timeline->first_event + j)->kind == ACTIVITY_KERNEL &&
-                !add_kernel(looking, row, timeline->first_event + j))
+                !add_kernel(looking, row, *sums, timeline->first_event + j))
                 return false;
     }
     return true;
