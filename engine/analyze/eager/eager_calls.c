@@ -230,6 +230,20 @@ static void mark_sparse(struct walker *walker, uint32_t event)
         walker->calls->list.items[walker->calls->list.count - 1].is_sparse = true;
 }
 
+/* A node of the backward pass, or a range of another phase: an update from where it trains no more.
+ */
+static bool add_range(struct walker *walker, uint32_t event, uint32_t window, uint8_t phase)
+{
+    int64_t            start_ns = event_start_ns(walker->profile, event);
+    struct eager_range range = { start_ns, event_end_ns(walker->profile, event), window, phase };
+
+    if (phase == PHASE_BACKWARD)
+        return add_node(walker, event, window);
+    if (phase == PHASE_UPDATE && walker->trained_ns > start_ns)
+        range.start_ns = walker->trained_ns < range.end_ns ? walker->trained_ns : range.end_ns;
+    return vec_push(&walker->calls->ranges, walker->scratch, range);
+}
+
 static bool visit(struct walker *walker, uint32_t event)
 {
     const struct profile  *profile = walker->profile;
@@ -276,15 +290,7 @@ static bool visit(struct walker *walker, uint32_t event)
             !add_call(walker, event, (uint32_t)window, inside->phase))
             return false;
     } else if (window != SIZE_MAX && inside->phase != outer) {
-        struct eager_range range = { start_ns, event_end_ns(profile, event), (uint32_t)window,
-                                     inside->phase };
-
-        if (inside->phase == PHASE_UPDATE && walker->trained_ns > start_ns)
-            range.start_ns = walker->trained_ns < range.end_ns ? walker->trained_ns : range.end_ns;
-        if (inside->phase == PHASE_BACKWARD
-                ? !add_node(walker, event, (uint32_t)window)
-                : !vec_push(&walker->calls->ranges, walker->scratch, range))
-            return false;
+        return add_range(walker, event, (uint32_t)window, inside->phase);
     }
     return true;
 }

@@ -123,13 +123,22 @@ static void note_begin(struct finder *finder, uint32_t u)
     finder->weights++;
 }
 
+/* The model is whole before unit `behind`. */
+static bool finish(struct finder *finder, const struct detector *self, uint32_t behind,
+                   uint32_t *cell)
+{
+    uint32_t fewest = finder->ledger->study->profile->has_shapes ? FEWEST_WEIGHTS : FEWEST_UNKNOWN;
+
+    if ((finder->packs || finder->weights >= fewest) && !claim(finder, self, behind, cell))
+        return false;
+    return start_over(finder);
+}
+
 /* Everything between the first weight that is made and the first that is used makes the model. */
 static bool look_at_step(struct finder *finder, const struct detector *self, size_t step,
                          uint32_t *cell)
 {
     struct ledger *ledger = finder->ledger;
-    uint32_t       fewest = ledger->study->profile->has_shapes ? FEWEST_WEIGHTS : FEWEST_UNKNOWN;
-    bool           ok = true;
 
     if (!start_over(finder))
         return false;
@@ -149,11 +158,7 @@ static bool look_at_step(struct finder *finder, const struct detector *self, siz
         }
         if (!note_weight(finder, unit))
             return false;
-        if (!finder->weights || !uses_weight(finder, unit))
-            continue;
-        if (finder->packs || finder->weights >= fewest)
-            ok = claim(finder, self, u, cell);
-        if (!ok || !start_over(finder))
+        if (finder->weights && uses_weight(finder, unit) && !finish(finder, self, u, cell))
             return false;
     }
     return true;

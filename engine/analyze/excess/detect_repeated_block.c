@@ -49,7 +49,7 @@ static int64_t picked_count(const struct finder *finder, size_t row, int64_t row
         return 0;
     if (!from || from->rank < 1)
         return is_looked_up(finder, row) ? -1 : 0;
-    if (from->dims[from->rank - 1] != rows)
+    if (rows <= 0 || from->dims[from->rank - 1] != rows)
         return 0;
     return tensor_count(from) < 0 ? -1 : tensor_count(from) / rows;
 }
@@ -255,6 +255,22 @@ static bool look_at_rounds(struct finder *finder, const struct detector *self, c
            claim(finder, self, starts, rounds, length, cell);
 }
 
+/* Rounds that get ids of their own where these are spread over them just before `first`. */
+static int64_t spread_before(const struct finder *finder, size_t first, const struct tensor *ids)
+{
+    int64_t rounds = 0;
+
+    for (size_t i = first > NEAR ? first - NEAR : 0; ids && i < first; i++)
+        if (spreads_ids(finder, op_at(finder, i), ids))
+            rounds = unit_input(finder->ledger, op_at(finder, i), 0)->dims[0];
+    return rounds;
+}
+
+static bool is_start(const struct finder *finder, size_t first, size_t row)
+{
+    return finder->keys.begin[finder->ops[row]] == finder->keys.begin[finder->ops[first]];
+}
+
 /* The look-up at `first` and all like it, as long as no round makes the ids of another. A round
  * that picks fewer ids than are looked up makes none, unless something puts them among the others.
  */
@@ -265,33 +281,29 @@ static bool look_at(struct finder *finder, const struct detector *self, size_t f
     const struct tensor *table = unit_input(finder->ledger, op_at(finder, first), 0);
     const struct tensor *ids = unit_input(finder->ledger, op_at(finder, first), 1);
     bool                 has_picked = false, has_changed = false;
-    int64_t              others = 0; /* rounds that each get ids of their own */
+    int64_t              others = spread_before(finder, first, ids);
 
     if (finder->ledger->study->profile->has_shapes && (!table || table->rank < 1 || !ids))
         return true;
-    for (size_t i = first > NEAR ? first - NEAR : 0; ids && i < first; i++)
-        if (spreads_ids(finder, op_at(finder, i), ids))
-            others = unit_input(finder->ledger, op_at(finder, i), 0)->dims[0];
     for (size_t i = first; i < finder->count && rounds < MOST_ROUNDS; i++) {
         const struct work_unit *unit = op_at(finder, i);
         int64_t                 picked = picked_count(finder, i, ids ? table->dims[0] : 0);
-        bool                    is_start =
-            finder->keys.begin[finder->ops[i]] == finder->keys.begin[finder->ops[first]];
+        bool                    starts_round = is_start(finder, first, i);
 
         has_changed |= ids && changes_ids(finder, unit, ids);
         has_picked |= picked != 0;
         if (picked < 0 || (picked > 0 && picked == ids_count(finder, first)) ||
             (has_picked && has_changed))
             break;
-        if (brings_ids(finder, i, ids) || (others > 0 && is_start)) {
+        if (brings_ids(finder, i, ids) || (others > 0 && starts_round)) {
             if (!look_at_rounds(finder, self, starts, rounds, cell))
                 return false;
             rounds = 0;
         }
         others = ids && spreads_ids(finder, unit, ids)
                      ? unit_input(finder->ledger, unit, 0)->dims[0]
-                     : others - is_start;
-        if (is_start)
+                     : others - starts_round;
+        if (starts_round)
             starts[rounds++] = i;
     }
     return look_at_rounds(finder, self, starts, rounds, cell);

@@ -80,7 +80,7 @@ static double convolved(const struct ledger *ledger, const struct work_unit *uni
     if (unit->op_class != OP_CONVOLUTION || !image || !kernel || image->rank < 3 ||
         kernel->rank != image->rank || tensor_count(image) <= 0)
         return 0;
-    places = (double)(tensor_count(image) / image->dims[1]);
+    places = (double)tensor_count(image) / (double)image->dims[1];
     return 2 * places * (double)tensor_count(kernel);
 }
 

@@ -46,38 +46,53 @@ static bool carries_values(const struct ledger *ledger, uint32_t before, uint32_
            str_fits(then, "*::empty|*::item");
 }
 
+/* The type of the op behind a unit in its step; 0: none is. */
+static uint32_t type_behind(const struct ledger *ledger, uint32_t u)
+{
+    uint32_t end = ledger->first_unit[ledger->units.items[u].step + 1];
+
+    while (++u < end)
+        if (ledger->units.items[u].kind == UNIT_OP)
+            return ledger->units.items[u].type;
+    return 0;
+}
+
+/* Adds a pause to those between the same two types. */
+static bool add_pause(struct kinds *kinds, uint32_t before, uint32_t u)
+{
+    const struct ledger    *ledger = kinds->ledger;
+    const struct work_unit *unit = &ledger->units.items[u];
+    uint32_t                key[] = { before, type_behind(ledger, u) };
+    uint32_t     id = intern_add(&kinds->names, (struct str) { (const char *)key, sizeof key });
+    struct kind *kind;
+
+    if (id == NO_ID ||
+        (id > kinds->items.count && !vec_push(&kinds->items, ledger->scratch, (struct kind) { 0 })))
+        return false;
+    kind = &kinds->items.items[id - 1];
+    if (kind->step != unit->step + 1)
+        kind->step_count = 0;
+    kind->step = unit->step + 1;
+    kind->carries_values = carries_values(ledger, key[0], key[1]);
+    kinds->of_unit[u] = id - 1;
+    kinds->place[u] = kind->step_count++;
+    return vec_push(&kind->lengths, ledger->scratch, unit->ns);
+}
+
 /* The kind of each pause, and how long those of one kind are. */
 static bool sort_out(struct kinds *kinds)
 {
     const struct ledger *ledger = kinds->ledger;
-    struct arena        *scratch = ledger->scratch;
 
     for (size_t step = 0; step < ledger->step_count; step++) {
-        uint32_t before = 0, end = ledger->first_unit[step + 1];
+        uint32_t before = 0;
 
-        for (uint32_t u = ledger->first_unit[step]; u < end; u++) {
+        for (uint32_t u = ledger->first_unit[step]; u < ledger->first_unit[step + 1]; u++) {
             const struct work_unit *unit = &ledger->units.items[u];
-            uint32_t                behind = u + 1, id;
 
             kinds->of_unit[u] = NO_ID;
             before = unit->kind == UNIT_OP ? unit->type : before;
-            if (!unit_is_forward_pause(unit))
-                continue;
-            while (behind < end && ledger->units.items[behind].kind != UNIT_OP)
-                behind++;
-            uint32_t key[] = { before, behind < end ? ledger->units.items[behind].type : 0 };
-
-            id = intern_add(&kinds->names, (struct str) { (const char *)key, sizeof key });
-            if (id == NO_ID ||
-                (id > kinds->items.count && !vec_push(&kinds->items, scratch, (struct kind) { 0 })))
-                return false;
-            kinds->of_unit[u] = id - 1;
-            if (kinds->items.items[id - 1].step != step + 1)
-                kinds->items.items[id - 1].step_count = 0;
-            kinds->items.items[id - 1].step = (uint32_t)step + 1;
-            kinds->place[u] = kinds->items.items[id - 1].step_count++;
-            kinds->items.items[id - 1].carries_values = carries_values(ledger, key[0], key[1]);
-            if (!vec_push(&kinds->items.items[id - 1].lengths, scratch, unit->ns))
+            if (unit_is_forward_pause(unit) && !add_pause(kinds, before, u))
                 return false;
         }
     }

@@ -235,6 +235,36 @@ static bool recorded(struct study *study, struct arena *scratch)
     return true;
 }
 
+/* Where nothing marks steps and no session runs: by batches, updates, compiled programs or ops that
+ * come again. */
+static bool infer(struct study *study, const struct runs *runs, const struct markers *program,
+                  struct arena *scratch, struct markers *markers)
+{
+    const struct profile *profile = study->profile;
+    struct intern        *names = study->facts.names;
+
+    study->steps.source = STEPS_INFERRED;
+    if (!markers_inputs(profile, names, scratch, markers) ||
+        (!markers->list.count && !markers_updates(profile, names, scratch, markers)))
+        return false;
+    study->steps.meaning = STR("from one batch or update to the next");
+    if (!markers->list.count) {
+        if (!markers_rows(profile, runs, scratch, markers))
+            return false;
+        study->steps.meaning = STR("a row of programs that comes again");
+    }
+    if (!markers->list.count) {
+        *markers = *program;
+        study->steps.meaning = step_is_run(study, program);
+    }
+    if (!markers->list.count && profile->format == FORMAT_KINETO) {
+        if (!markers_repeats(profile, scratch, markers))
+            return false;
+        study->steps.meaning = STR("a row of ops that comes again");
+    }
+    return true;
+}
+
 static bool find_steps(struct study *study, struct arena *scratch)
 {
     const struct profile *profile = study->profile;
@@ -261,27 +291,8 @@ static bool find_steps(struct study *study, struct arena *scratch)
             return false;
         study->steps.meaning = step_is_call(study, &markers);
     }
-    if (!markers.list.count) {
-        study->steps.source = STEPS_INFERRED;
-        if (!markers_inputs(profile, names, scratch, &markers) ||
-            (!markers.list.count && !markers_updates(profile, names, scratch, &markers)))
-            return false;
-        study->steps.meaning = STR("from one batch or update to the next");
-    }
-    if (!markers.list.count) {
-        if (!markers_rows(profile, &runs, scratch, &markers))
-            return false;
-        study->steps.meaning = STR("a row of programs that comes again");
-    }
-    if (!markers.list.count) {
-        markers = program;
-        study->steps.meaning = step_is_run(study, &program);
-    }
-    if (!markers.list.count && profile->format == FORMAT_KINETO) {
-        if (!markers_repeats(profile, scratch, &markers))
-            return false;
-        study->steps.meaning = STR("a row of ops that comes again");
-    }
+    if (!markers.list.count && !infer(study, &runs, &program, scratch, &markers))
+        return false;
     if (!markers.list.count) {
         study->steps.meaning = (struct str) { 0 };
         return steps_whole_trace(study, scratch);
