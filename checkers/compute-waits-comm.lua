@@ -24,10 +24,10 @@ price stands with exposed-comm. Silent where the kernel's launch came later, for
     local evidence =
       { { "waiting for collectives without computing, a step", ns, "ns", share = math.min(1, ns / step_ns) } }
     for _, row in ipairs(p:table("comm_waits"):top("ns", 3):rows()) do
-      evidence[#evidence + 1] = { row.collective .. " before " .. row.kernel, row.ns, "ns" }
+      evidence[#evidence + 1] = { fmt.kernel(row.collective) .. " before " .. fmt.kernel(row.kernel), row.ns, "ns" }
     end
     return finding {
-      title = ("Computing waits %s a step for collectives, mostly %s"):format(fmt.ms(ns), top.collective),
+      title = ("Computing waits %s a step for collectives, mostly %s"):format(fmt.ms(ns), fmt.kernel(top.collective)),
       subject = { kernel = top.kernel },
       evidence = evidence,
       condition = ("such waits take %s of the step, %s accepted"):format(

@@ -11,7 +11,7 @@ local function on_cores(p, cfg)
   local worst = p:table("collectives"):top("ns", 3)
   local evidence = { { "collectives on the path of a step", ns, "ns", share = math.min(1, ns / step_ns) } }
   for row in worst:each() do
-    evidence[#evidence + 1] = { row.type .. " " .. row.name .. ", payload", row.mean_bytes or 0, "bytes" }
+    evidence[#evidence + 1] = { row.type .. " " .. fmt.kernel(row.name) .. ", payload", row.mean_bytes or 0, "bytes" }
   end
   return finding {
     title = ("Collectives take %s of each step (%s)"):format(fmt.ms(ns), fmt.pct(ns / step_ns)),
@@ -62,7 +62,7 @@ covers them, and where there is none to run them beside.]],
                        { "collectives a step", p.fact["comm.count_per_step"], "count" } }
     local worst = p:table("collectives"):where { exposed_ns = { min = 1 } }:top("exposed_ns", 3)
     for row in worst:each() do
-      evidence[#evidence + 1] = { row.type .. " " .. row.name, row.exposed_ns, "ns" }
+      evidence[#evidence + 1] = { row.type .. " " .. fmt.kernel(row.name), row.exposed_ns, "ns" }
     end
     local ranks, given = p.fact["coverage.world_size"], p.fact["coverage.hosts"]
     if ranks and given and given < ranks then

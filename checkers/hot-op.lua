@@ -113,12 +113,6 @@ local function grouped(rows, key_of)
   return list
 end
 
--- A kernel's name as a title holds it: those of products tell the tile first and much else behind it.
-local function short(name)
-  local tile = name:match("^Cijk_\\w*?_MT\\d+x\\d+x\\d+")
-  return tile or #name > 64 and name:sub(1, 60) .. "…" or name
-end
-
 -- What is known of how far the ops of a kernel are from what the device can do.
 local function roof(p, op)
   if not op or op == "" then return "not known: kernels without an op, as a replayed graph has them, tell no sizes" end
@@ -136,7 +130,7 @@ local function of_kernels(p, cfg)
   local kernels, step_ns = p:table("kernels"), p.fact["step.ns"]
   local ops = grouped(kernels, function(row)
     return row.op_type and row.op_type ~= "" and row.op_type or row.op and row.op ~= "" and row.op
-      or short(row.family or row.name)
+      or fmt.kernel(row.family or row.name)
   end)
   local kernel_classes = grouped(kernels, function(row) return kinds[row.category] end)
   local total_ns = 0

@@ -54,8 +54,8 @@ fact without a price.]],
     end
     if gap_ns > cfg.max_gap * step_ns then remedy = "Schedule the next step while this one runs. " .. remedy end
     return finding {
-      title = ("%s %s requests take %s a step: %s new tokens a second"):format(
-        names[phase] or "Work of", fmt.whole(requests),
+      title = ("%s %s takes %s a step: %s new tokens a second"):format(
+        names[phase] or "Work of", fmt.many(requests, "request", "requests"),
         fmt.ms(step_ns), fmt.whole(p.fact["serving.tokens_per_s"])),
       evidence = evidence,
       condition = ("%s of kernels in replayed graphs, %s wanted where a step decodes"):format(

@@ -102,6 +102,15 @@ end
 fmt.ms = fmt.ns          -- "61.2 ms": the unit that fits
 fmt.pct = fmt.share      -- "28.8 %"
 
+-- A kernel's name as people say it: without what it returns, the types it was made for and what it takes. Those of
+-- products by Tensile tell the tile first and much else behind it.
+function fmt.kernel(name)
+  local tile = name:match("^Cijk_\\w*?_MT\\d+x\\d+x\\d+")
+  local short = tile or name:gsub("\\(anonymous namespace\\)::|^void ", ""):gsub("<([^<>]|(?R))*>|\\(.*$", "")
+  if short == "" then short = name end
+  return #short > 64 and short:sub(1, 60) .. "…" or short
+end
+
 -- Whether a formula works on tensors of a size worth it: by its shapes, or where none were recorded by the time of its
 -- longest op, products aside, since a few numbers take no longer than starting the op.
 local LARGE_NS = 2e4

@@ -130,6 +130,25 @@ bool rank_is_vague(const struct finding *finding)
     return finding->impact.method == METHOD_SHARE && finding->severity == SEVERITY_INFO;
 }
 
+/* A fact without a price says nothing that the finding does not say, which is the more specific
+ * one and has one. */
+static bool is_said_by(const struct draft *fact, const struct draft *by)
+{
+    return !fact->finding.impact.has_saving && fact->finding.severity == SEVERITY_INFO &&
+           by->finding.impact.has_saving && !by->finding.impact.resource &&
+           !by->finding.hidden_by && is_more_specific(by, fact);
+}
+
+static void fold_facts(struct draft_list *list)
+{
+    for (size_t i = 0; i < list->drafts.count; i++)
+        for (size_t j = 0; j < list->drafts.count; j++)
+            if (is_said_by(&list->drafts.items[i], &list->drafts.items[j])) {
+                list->drafts.items[i].finding.hidden_by = list->drafts.items[j].finding.rule;
+                break;
+            }
+}
+
 bool rank_claims(const struct pricing *pricing, struct draft_list *list, struct arena *arena)
 {
     for (size_t i = 0; i < list->drafts.count; i++)
@@ -141,6 +160,7 @@ bool rank_claims(const struct pricing *pricing, struct draft_list *list, struct 
             if (kept)
                 (kept == a ? b : a)->finding.hidden_by = kept->finding.rule;
         }
+    fold_facts(list);
     return list_children(list, arena);
 }
 

@@ -8,7 +8,14 @@
 #include <math.h>
 #include <string.h>
 
-enum { MAX_LINES = 3, NUMBER_COLUMNS = 5, SHARE_COLUMNS = 8, BLANKS = 2, PLACE_COLUMNS = 24 };
+enum {
+    MAX_LINES = 3,
+    NUMBER_COLUMNS = 5,
+    SHARE_COLUMNS = 8,
+    BLANKS = 2,
+    PLACE_COLUMNS = 24,
+    CLAUSE_BYTES = 30
+};
 
 /* "train.py:41", else what it is about. */
 struct str short_text_place(struct arena *arena, const struct finding *finding)
@@ -28,17 +35,25 @@ struct str short_text_place(struct arena *arena, const struct finding *finding)
     return layout_shorten(arena, layout_clean(arena, text_str(&text)), PLACE_COLUMNS);
 }
 
-/* What to do without how: up to the first full stop or colon before a blank. */
+/* Whether the sentence, or what stands before its colon, is over at `at`. A few words before a
+ * colon
+ * ("Fuse: compile the step") do not say what to do yet. */
+static bool ends_clause(struct str s, size_t at)
+{
+    bool is_end = at + 1 < s.len && (s.data[at + 1] == ' ' || s.data[at + 1] == '\n');
+
+    return is_end && (s.data[at] == '.' || (s.data[at] == ':' && at >= CLAUSE_BYTES));
+}
+
+/* What to do, and how only where that is short. */
 struct str short_text_fix(struct arena *arena, const struct finding *finding)
 {
     bool       has_remedy = finding->remedy_text && *finding->remedy_text;
     struct str s = str_from(has_remedy ? finding->remedy_text : finding->title);
 
-    for (size_t i = 0; i + 1 < s.len; i++) {
-        if ((s.data[i] == '.' || s.data[i] == ':') &&
-            (s.data[i + 1] == ' ' || s.data[i + 1] == '\n'))
+    for (size_t i = 0; i < s.len; i++)
+        if (ends_clause(s, i))
             return layout_clean(arena, str_slice(s, 0, i));
-    }
     return layout_clean(arena,
                         s.len > 0 && s.data[s.len - 1] == '.' ? str_slice(s, 0, s.len - 1) : s);
 }
@@ -87,8 +102,9 @@ void short_text(struct layout *layout, const struct advice *advice, double min_s
         if (!short_text_has(finding, min_share))
             continue;
         if (written++ == 0)
-            layout_wrap(layout, 0, "", 0,
-                        STR("What to do, by the share of the step that it saves:"));
+            layout_wrap(
+                layout, 0, "", 0,
+                STR("What to do, the most and surest first, and what it saves of the step:"));
         write_line(layout, finding, number);
     }
     if (written > 0)

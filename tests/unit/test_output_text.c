@@ -36,7 +36,7 @@ static void leads_with_the_verdict_and_ranks(void **state)
         "  input wait              50.0 ms  25.0 %  ███████▌\n"
         "  compute                150.0 ms  75.0 %  ██████████████████████▌\n"
         "\n"
-        "What to do, by the share of the step that it saves:\n"
+        "What to do, the most and surest first, and what it saves of the step:\n"
         "  1.   22.5 %  Let the map use all cores                             input.py:41\n"
         "\n"
         "1. The input pipeline runs one element at a time\n"
@@ -74,8 +74,8 @@ static void leads_with_the_verdict_and_ranks(void **state)
 }
 
 /* Numbers are those of the blocks below: one without a saving of step time keeps its number and has
- * no line. A remedy is cut behind its first sentence, and where the line ends (80 columns: 15
- * before it, 2 + 11 behind). */
+ * no line. A remedy is cut behind its first sentence, at a colon behind some words, and where the
+ * line ends (80 columns: 15 before it, 2 + 11 behind). */
 static void the_short_answer_has_a_line_a_fix(void **state)
 {
     static struct location at = { .file = "/home/me/input.py", .line = 7 };
@@ -94,6 +94,12 @@ static void the_short_answer_has_a_line_a_fix(void **state)
     assert_non_null(strstr(shown,
                            "  1.   22.5 %  Let the map use all the cores that this machine has …"
                            "  input.py:7\n\n1. "));
+    findings[0].remedy_text = "Fuse: compile the step. Then more.";
+    shown = render(&sample, (struct output_options) { .min_share = 0.005 });
+    assert_non_null(strstr(shown, "Fuse: compile the step  "));
+    findings[0].remedy_text = "Let the map use all cores of the host: that is a number.";
+    shown = render(&sample, (struct output_options) { .min_share = 0.005 });
+    assert_non_null(strstr(shown, "Let the map use all cores of the host  "));
     findings[0].impact.resource = "memory";
     shown = render(&sample, (struct output_options) { .min_share = 0.005 });
     assert_null(strstr(shown, "What to do"));

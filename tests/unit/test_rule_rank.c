@@ -47,6 +47,31 @@ static void a_small_part_leaves_the_whole(void **state)
     }
 }
 
+/* What has no price and is told by a finding that has one goes below it; what warns, or is told by
+ * another rule, stays. */
+static void a_fact_goes_below_what_tells_it(void **state)
+{
+    (void)state;
+    for (int is_warning = 0; is_warning < 2; is_warning++) {
+        struct fixture f;
+
+        start(&f, replay_parts);
+        assert_true(vec_push(&f.rules[1].info.more_specific_than, &f.arena, "a"));
+        for (int i = 0; i < 3; i++) {
+            bool has_price = i == 1;
+
+            add(&f, i, (struct price_request) { METHOD_EXPOSED, 40 * MS, NAN, NAN, NAN, NAN }, 0);
+            f.list.drafts.items[i].finding.impact.has_saving = has_price;
+            f.list.drafts.items[i].finding.severity = is_warning ? SEVERITY_WARN : SEVERITY_INFO;
+        }
+        assert_true(rank_claims(&f.pricing, &f.list, &f.arena));
+        assert_int_equal(f.list.drafts.items[0].finding.hidden_by != NULL, !is_warning);
+        assert_null(f.list.drafts.items[1].finding.hidden_by);
+        assert_null(f.list.drafts.items[2].finding.hidden_by);
+        arena_free(&f.arena);
+    }
+}
+
 /* Behind a veto prices are gone and nothing warns but what is about the recording and, without a
  * price, about kernels; memory keeps its price. */
 static void a_veto_takes_prices_away(void **state)
@@ -280,6 +305,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_more_specific_keeps_the_time),
         cmocka_unit_test(a_small_part_leaves_the_whole),
+        cmocka_unit_test(a_fact_goes_below_what_tells_it),
         cmocka_unit_test(a_veto_takes_prices_away),
         cmocka_unit_test(the_limit_is_told_first),
         cmocka_unit_test(two_loops_are_two_findings),
