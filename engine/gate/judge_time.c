@@ -1,5 +1,6 @@
 /* judge_time: is the step slower, and is that more than chance? Both significance and size are
  * asked for; with few runs the variation between runs is unknown, so small changes count less. */
+#include "base/sample.h"
 #include "gate/sides.h"
 
 #include <math.h>
@@ -92,9 +93,24 @@ static struct check time_check(const struct judging *judging)
     };
 }
 
+/* Whether the fast quarter of the steps is slower by the limit. */
+static bool is_fast_slower(struct judging *judging, const struct side *before,
+                           const struct side *after)
+{
+    static const double FAST = 0.25;
+    size_t              n = 0, m = 0;
+    double             *x = side_pooled(after, judging->scratch, &n);
+    double             *y = side_pooled(before, judging->scratch, &m);
+
+    return x && y &&
+           sample_quantile(x, n, FAST) >=
+               (1 + judging->limits->max_regression) * sample_quantile(y, m, FAST);
+}
+
 /* No slow-down that is sure. One of the limit or more that chance may have made cannot be told
  * from the recordings; nor can a smaller one where steps vary so much that the program may be half
- * as slow again, or that it may be slower by the limit and does more. */
+ * as slow again, or that it may be slower by the limit and does more. Where steps vary so much, a
+ * median that fell proves nothing either when those that nothing disturbed take longer. */
 static bool add_unsure(struct judging *judging, const struct judgement *judgement,
                        const struct side *before, const struct side *after)
 {
@@ -103,7 +119,8 @@ static bool add_unsure(struct judging *judging, const struct judgement *judgemen
     bool                is_faster = result->change < -SMALLEST_CHANGE && result->change_high < 0;
     bool                is_doubtful = result->change >= SMALLEST_CHANGE;
     bool                is_blind =
-        (result->change > 0 && result->change_high >= BLIND_CHANGE) ||
+        (result->change_high >= BLIND_CHANGE &&
+         (result->change > 0 || is_fast_slower(judging, before, after))) ||
         (result->change_high >= judging->limits->max_regression && grown_count(result, true));
 
     result->pace = is_faster ? PACE_FASTER : PACE_UNKNOWN;
