@@ -53,8 +53,9 @@ return rule {
   },
   doc = [[
 Between two programs the host finds, prepares and launches the next one. Priced as the host time of
-the step divided by its runs: one program a step would remain; of runs that are mostly overhead a third
-of the computing stays, of longer ones that hold a single elementwise op two fifths. Also said of many such runs whose
+the step divided by its runs: one program a step would remain; of runs that are mostly overhead half of the computing
+stays (all of it in a compiled loop, little where rows become a batch), of longer ones that hold a single elementwise op
+two fifths. Also said of many such runs whose
 ops take less than half of the step. Silent when runs are long or the host hides behind them.]],
 
   check = function(p, cfg)
@@ -90,7 +91,7 @@ ops take less than half of the step. Silent when runs are long or the host hides
       remedy = { text = "Compile the whole step as one program; put Python loops inside it.",
                  code = "step = jax.jit(lambda xs: jax.vmap(f)(xs).mean(0))" },
       impact = impact.replay { { "scale", parts = { "host", "copy" }, factor = math.max(left, 0.02) },
-                               tiny and { "scale", parts = { "compute" }, factor = 1 - 0.7 * small } or
+                               tiny and { "scale", parts = { "compute" }, factor = 1 - 0.5 * small } or
                                -- Programs of one elementwise op each pass over memory once an op; fused they do so
                                -- once.
                                { "scale", name = "(wrapped|broadcast|transpose)_.*", factor = cfg.kept_single } },

@@ -107,6 +107,48 @@ static void work_beside_needs_a_core(void **state)
 }
 
 /*
+ * One step of 100 us: 80 us of Python, beside which a worker computes 40 us, then 20 us that the
+ * step waits for. Without the Python what was computed beside it is waited for: 60 us stay on eight
+ * hardware threads. On two, which share a core, one and a half thread did 1.15 of a core's work, so
+ * that those 40 us are 40 * 1.15 / 1.5 alone.
+ */
+static void computing_beside_the_host_stays(void **state)
+{
+    static const struct {
+        uint32_t cores;
+        double   factor, left_ns;
+    } cases[] = { { 8, 0, 60000 }, { 8, 0.75, 80000 }, { 2, 0, 20000 + 40000 * 1.15 / 1.5 } };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct profile_builder b;
+        uint32_t               host, python, worker;
+
+        builder_start(&b, FORMAT_XSPACE);
+        host = builder_host(&b, "h");
+        b.profile.hosts.items[host].core_count = cases[i].cores;
+        python = builder_timeline(&b, host, NO_ID, "python");
+        worker = builder_timeline(&b, host, NO_ID, "worker");
+        builder_slice(&b, python, "train", ACTIVITY_STEP, 0, 100000);
+        builder_slice(&b, python, "prepare", ACTIVITY_PYTHON, 0, 80000);
+        builder_slice(&b, python, "block_until_ready", ACTIVITY_SYNC, 80000, 20000);
+        builder_slice(&b, worker, "fusion", ACTIVITY_OP, 10000, 40000);
+        builder_slice(&b, worker, "fusion.1", ACTIVITY_OP, 80000, 20000);
+        builder_step(&b, host, 0, 100000);
+        builder_finish(&b);
+        b.study.steps.list.items[0].timeline = python;
+        b.study.steps.median_ns = 100000;
+        run_analyses(&b);
+        assert_float_equal(
+            replayed(&b, (struct edit) { .kind = EDIT_SCALE,
+                                         .factor = cases[i].factor,
+                                         .select = { .part_mask = 1 << PART_HOST } }),
+            cases[i].left_ns, 1);
+        builder_free(&b);
+    }
+}
+
+/*
  * One step of 1 ms. The leading thread is in one Python function that calls a program at 300..310
  * us and then waits for it in a call without an event; a worker runs the program 320..990 us.
  * Python ends 10 us behind it: host: 300 (before the call) + 10 + 10 (until the program starts) +
@@ -410,6 +452,7 @@ int main(void)
         cmocka_unit_test(parts_sum_to_the_step),
         cmocka_unit_test(edits_change_what_they_select),
         cmocka_unit_test(work_beside_needs_a_core),
+        cmocka_unit_test(computing_beside_the_host_stays),
         cmocka_unit_test(ready_batches_keep_up),
         cmocka_unit_test(python_waits_unseen),
         cmocka_unit_test(stages_are_told_apart),

@@ -180,7 +180,7 @@ static void reverse(struct path *path)
 
 /* What threads at work count as in a segment. Pool tasks do not say whose they are; while the step
  * waits for input, they are input's. */
-enum { OF_INPUT, OF_POOL, OF_OTHERS, KINDS_OF_WORK };
+enum { OF_INPUT, OF_POOL, OF_COMPUTE, OF_OTHERS, KINDS_OF_WORK };
 
 struct thread_counts {
     struct path *path;
@@ -194,6 +194,8 @@ static void add_share(struct segment *segment, int kind, float share)
         segment->input_threads += share;
     else
         segment->other_threads += share;
+    if (kind == OF_COMPUTE)
+        segment->compute_threads += share;
 }
 
 static void add_part(struct segment *segment, int kind, const struct leaf *leaf)
@@ -212,7 +214,10 @@ static void add_thread(struct thread_counts *counts, const struct leaf *leaf, si
 {
     struct path *path = counts->path;
     enum work    work = path->frame_work[leaf->frame];
-    int          kind = work == WORK_INPUT ? OF_INPUT : work == WORK_POOL ? OF_POOL : OF_OTHERS;
+    int          kind = work == WORK_INPUT     ? OF_INPUT
+                        : work == WORK_POOL    ? OF_POOL
+                        : work == WORK_COMPUTE ? OF_COMPUTE
+                                               : OF_OTHERS;
     size_t       first = path_segment_near(path, leaf->start_ns, *place);
     size_t       last = path_segment_near(path, leaf->end_ns - 1, first);
 
@@ -242,7 +247,7 @@ static bool count_threads(struct path *path, struct arena *scratch)
     for (size_t i = 0; i < path->segments.count; i++) {
         struct segment *segment = &path->segments.items[i];
 
-        segment->input_threads = 0;
+        segment->input_threads = segment->compute_threads = 0;
         segment->other_threads = segment->is_python ? 1 : 0; /* Python itself leaves no event */
     }
     for (size_t l = 0; l < path->lines.count; l++) {

@@ -51,6 +51,7 @@ struct segment {
     bool     is_python; /* the leading thread ran outside any event: Python, unless traced */
     bool     on_device; /* an accelerator's time: it needs no processor of the host */
     float    input_threads, other_threads; /* host threads at work meanwhile, on average */
+    float    compute_threads;              /* of these, those that compute */
 };
 struct path {
     VEC(struct frame) frames;

@@ -377,16 +377,47 @@ static void add_cost(struct costs *costs, int part, double ns)
     costs->step_ns += ns;
 }
 
-static struct costs cost_of_groups(const struct replay *replay, bool is_edited)
+/* What edits leave of computing. */
+static double compute_left(const struct replay *replay)
 {
-    double       steps = (double)replay->path->step_rows.count;
-    struct costs costs = { 0 };
+    double before_ns = 0, after_ns = 0;
 
     for (size_t i = 0; i < replay->groups->groups.count; i++) {
         const struct segment_group *group = &replay->groups->groups.items[i];
 
-        add_cost(&costs, group->part,
-                 group->length_ns * (is_edited ? replay->weights[i] : 1) / steps);
+        if (group->part != PART_COMPUTE)
+            continue;
+        before_ns += group->length_ns;
+        after_ns += replay->weights[i] * group->length_ns;
+    }
+    return before_ns > 0 ? after_ns / before_ns : 1;
+}
+
+/* What another thread computes while the host prepares what comes next is waited for once the host
+ * is faster; by itself it has the cores that the host took. */
+static double beside_ns(const struct replay *replay, const struct segment_group *group)
+{
+    double cores = replay->path->core_count;
+    double threads = group->length_ns > 0 ? group->threads_ns / group->length_ns : 1;
+
+    return group->beside_ns * thread_speed(threads, cores) /
+           thread_speed(fmax(1, threads - 1), cores);
+}
+
+static struct costs cost_of_groups(const struct replay *replay, bool is_edited)
+{
+    double       steps = (double)replay->path->step_rows.count;
+    double       beside_left = is_edited ? compute_left(replay) : 0;
+    struct costs costs = { 0 };
+
+    for (size_t i = 0; i < replay->groups->groups.count; i++) {
+        const struct segment_group *group = &replay->groups->groups.items[i];
+        double left_ns = group->length_ns * (is_edited ? replay->weights[i] : 1);
+        double hidden_ns = beside_left * beside_ns(replay, group) - left_ns;
+
+        add_cost(&costs, group->part, left_ns / steps);
+        if (hidden_ns > 0)
+            add_cost(&costs, PART_COMPUTE, hidden_ns / steps);
     }
     return costs;
 }

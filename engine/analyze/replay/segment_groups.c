@@ -3,6 +3,7 @@
 #include "analyze/input/pipeline.h"
 #include "analyze/study.h"
 
+#include <math.h>
 #include <string.h>
 
 struct grouping {
@@ -88,6 +89,8 @@ static bool group_segments(struct grouping *grouping)
         groups->groups.items[row].length_ns += length_ns;
         groups->groups.items[row].threads_ns +=
             length_ns * (segment->other_threads > 1 ? segment->other_threads : 1);
+        if (segment->part == PART_HOST)
+            groups->groups.items[row].beside_ns += length_ns * fmin(1, segment->compute_threads);
     }
     return true;
 }
