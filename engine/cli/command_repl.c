@@ -47,8 +47,12 @@ static void print_answer(const struct asking *asking, struct repl_answer *answer
                              .width = terminal_width(),
                              .is_colored = terminal_is_colored(asking->color, true) };
 
-    for (size_t i = 0; i < answer->findings.count; i++)
-        finding_text(&layout, &answer->findings.items[i], answer->findings.items[i].rank);
+    for (size_t i = 0; i < answer->findings.count; i++) {
+        const struct finding *finding = &answer->findings.items[i];
+
+        finding_text(&layout, finding, finding->rank);
+        finding_text_check(&layout, finding);
+    }
     line_editor_write(stdout, text_str(&answer->text));
 }
 

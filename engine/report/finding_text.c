@@ -147,8 +147,7 @@ static void write_children(struct layout *layout, const struct finding *finding)
 
 void finding_text(struct layout *layout, const struct finding *finding, uint32_t number)
 {
-    char        head[16];
-    struct text more = { .arena = layout->arena };
+    char head[16];
 
     snprintf(head, sizeof head, "%u.", number);
     layout_wrap_right(layout, head, INDENT, str_from(finding->title),
@@ -161,7 +160,25 @@ void finding_text(struct layout *layout, const struct finding *finding, uint32_t
         finding_text_evidence(layout, &finding->evidence.items[i]);
     write_fix(layout, finding);
     write_children(layout, finding);
+}
+
+void finding_text_more(struct layout *layout, const struct finding *finding)
+{
+    struct text more = { .arena = layout->arena };
+
     text_print(&more, "tfprof explain %s", finding->rule);
     layout_wrap(layout, INDENT, "More", FIX_INDENT, text_str(&more));
+    layout_line(layout);
+}
+
+void finding_text_check(struct layout *layout, const struct finding *finding)
+{
+    struct text line = { .arena = layout->arena };
+
+    text_add(&line, STR("tfprof whatif PROFILE"));
+    for (size_t i = 0; i < finding->edits.count; i++)
+        text_print(&line, " --edit '%s'", finding->edits.items[i]);
+    if (finding->edits.count > 0)
+        layout_verbatim(layout, INDENT, "Check", FIX_INDENT, text_str(&line));
     layout_line(layout);
 }

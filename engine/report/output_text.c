@@ -249,6 +249,7 @@ static void write_findings(struct layout *layout, const struct advice *advice, d
         }
         is_unpriced_headed |= shown == 1 && !has_sure_price(finding);
         finding_text(layout, finding, shown);
+        finding_text_more(layout, finding);
     }
     write_brief(layout, advice, min_share);
     if (small > 0) {

@@ -194,9 +194,12 @@ static void write_outcome(struct layout *layout, const struct rule_explanation *
     case RULE_FOUND:
         layout_wrap(layout, 0, "", 0, STR("It found:"));
         layout_line(layout);
-        for (size_t i = 0; i < explanation->findings.count; i++)
-            finding_text(layout, &explanation->findings.items[i],
-                         explanation->findings.items[i].rank);
+        for (size_t i = 0; i < explanation->findings.count; i++) {
+            const struct finding *finding = &explanation->findings.items[i];
+
+            finding_text(layout, finding, finding->rank);
+            finding_text_check(layout, finding);
+        }
         break;
     case RULE_SKIPPED:
         layout_wrap(layout, 0, "It could not look:", 2,

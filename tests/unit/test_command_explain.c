@@ -45,6 +45,28 @@ static void profiles_give_the_numbers(void **state)
     arena_free(&arena);
 }
 
+/* The command is one that a shell takes as it is: run, it answers with the step after the edit. */
+static void the_price_can_be_checked(void **state)
+{
+    static const char *const explained[] = { "explain", "tfdata-sequential-map", RECORDING, NULL };
+    struct arena             arena = { 0 };
+    struct str               answer;
+    const char              *edit, *end;
+
+    (void)state;
+    answer = command_answer(explained, &arena);
+    edit = strstr(answer.data, "Check tfprof whatif PROFILE --edit '");
+    assert_non_null(edit);
+    edit = strchr(edit, '\'') + 1;
+    end = strchr(edit, '\'');
+    assert_non_null(end);
+    const char *checked[] = { "whatif", RECORDING, "--edit",
+                              arena_text(&arena, "%.*s", (int)(end - edit), edit), NULL };
+    answer = command_answer(checked, &arena);
+    assert_true(str_contains(answer, STR("then most is")));
+    arena_free(&arena);
+}
+
 static void unknown_rules_are_named(void **state)
 {
     static const char *const misspelled[] = { "explain", "input-bond-step", NULL };
@@ -63,6 +85,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rules_explain_themselves),
         cmocka_unit_test(profiles_give_the_numbers),
+        cmocka_unit_test(the_price_can_be_checked),
         cmocka_unit_test(unknown_rules_are_named),
     };
 
