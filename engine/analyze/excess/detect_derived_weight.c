@@ -40,9 +40,8 @@ static uint32_t user_of(const struct ledger *ledger, uint32_t at)
 
         if (unit->kind != UNIT_OP || unit->op_class != OP_PRODUCT || unit->is_trained)
             continue;
-        bool                 has_bias = str_ends(unit_type(ledger, unit), STR("addmm"));
-        const struct tensor *weight = unit_input(ledger, unit, has_bias ? 2 : 1);
-        const struct tensor *data = unit_input(ledger, unit, has_bias ? 1 : 0);
+        const struct tensor *weight = unit_right(ledger, unit);
+        const struct tensor *data = unit_left(ledger, unit);
 
         /* With as many rows the result may be data as well. */
         if (is_weight(weight, rows, columns) && !is_weight(data, rows, columns))

@@ -19,8 +19,7 @@ struct finder {
 static struct str weight_key(const struct ledger *ledger, const struct work_unit *unit,
                              int64_t *words)
 {
-    bool                 has_bias = str_ends(unit_type(ledger, unit), STR("addmm"));
-    const struct tensor *weight = unit_input(ledger, unit, has_bias ? 2 : 1);
+    const struct tensor *weight = unit_right(ledger, unit);
     size_t               count = 0;
 
     words[count++] = unit->type;

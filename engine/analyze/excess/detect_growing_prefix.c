@@ -44,10 +44,9 @@ static bool list_products(struct finder *finder)
 
     for (uint32_t u = 0; u < ledger->units.count; u++) {
         const struct work_unit *unit = &ledger->units.items[u];
-        bool has_bias = unit->kind == UNIT_OP && str_ends(unit_type(ledger, unit), STR("addmm"));
-        const struct tensor *left = unit_input(ledger, unit, has_bias ? 1 : 0);
-        const struct tensor *right = unit_input(ledger, unit, has_bias ? 2 : 1);
-        struct entry         entry = { .unit = u };
+        const struct tensor    *left = unit_left(ledger, unit);
+        const struct tensor    *right = unit_right(ledger, unit);
+        struct entry            entry = { .unit = u };
 
         if (unit->kind != UNIT_OP || unit->op_class != OP_PRODUCT || unit->phase != UNIT_FORWARD ||
             !left || !right || right->rank != 2 || rows_of(left) <= 0)

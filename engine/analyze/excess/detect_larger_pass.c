@@ -22,9 +22,8 @@ struct pass {
 static struct str weight_of(const struct ledger *ledger, const struct work_unit *unit,
                             int64_t words[TENSOR_MAX_RANK + 1], int64_t *rows)
 {
-    uint32_t             first = str_ends(unit_type(ledger, unit), STR("addmm")) ? 1 : 0;
-    const struct tensor *left = unit_input(ledger, unit, first);
-    const struct tensor *weight = unit_input(ledger, unit, first + 1);
+    const struct tensor *left = unit_left(ledger, unit);
+    const struct tensor *weight = unit_right(ledger, unit);
     size_t               count = 0;
 
     if (!left || !weight || left->rank < 2 || weight->rank < 2)

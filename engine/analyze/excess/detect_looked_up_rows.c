@@ -21,12 +21,6 @@ static bool is_lookup(const struct work_unit *unit)
            (unit->op_class == OP_GATHER || unit->op_class == OP_EMBEDDING);
 }
 
-/* As bias first, where there is one. */
-static const struct tensor *left_of(const struct ledger *ledger, const struct work_unit *unit)
-{
-    return unit_input(ledger, unit, str_ends(unit_type(ledger, unit), STR("addmm")) ? 1 : 0);
-}
-
 static int64_t last_dim(const struct tensor *tensor)
 {
     return tensor && tensor->rank > 1 ? tensor->dims[tensor->rank - 1] : 0;
@@ -70,7 +64,7 @@ static double repeated(const struct tensor *const *tables, size_t count, bool *i
 static struct again look_at(const struct finder *finder, uint32_t first, uint32_t u)
 {
     const struct ledger *ledger = finder->ledger;
-    const struct tensor *left = left_of(ledger, &ledger->units.items[u]);
+    const struct tensor *left = unit_left(ledger, &ledger->units.items[u]);
     const struct tensor *tables[MOST_LOOKUPS];
     bool                 is_used[MOST_LOOKUPS] = { false };
     struct again         again = { .width = last_dim(left) };

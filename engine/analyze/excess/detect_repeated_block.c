@@ -191,8 +191,7 @@ static bool feeds_layers(const struct finder *finder, size_t from, size_t end)
 {
     for (size_t at = from + 1; at < end && at < from + FARTHEST_LAYER; at++) {
         const struct work_unit *unit = op_at(finder, at);
-        uint32_t             left = str_ends(unit_type(finder->ledger, unit), STR("addmm")) ? 1 : 0;
-        const struct tensor *x = unit_input(finder->ledger, unit, left);
+        const struct tensor    *x = unit_left(finder->ledger, unit);
 
         if (unit->op_class == OP_CONVOLUTION)
             return false;

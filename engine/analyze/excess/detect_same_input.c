@@ -27,16 +27,10 @@ static bool is_linear(const struct ledger *ledger, const struct work_unit *unit)
     return str_ends(unit_type(ledger, unit), STR("linear"));
 }
 
-/* What it works on: behind a bias, the second. */
-static uint32_t left_row(const struct ledger *ledger, const struct work_unit *unit)
-{
-    return str_ends(unit_type(ledger, unit), STR("addmm")) ? 1 : 0;
-}
-
 /* Channels, or columns, of what a product or a convolution makes; 0: not known. */
 static int64_t width_of(const struct ledger *ledger, const struct work_unit *unit)
 {
-    uint32_t             left = left_row(ledger, unit);
+    uint32_t             left = unit_first_factor(ledger, unit);
     const struct tensor *weight = unit_input(ledger, unit, left + 1);
 
     if (!weight || weight->rank < 2)
@@ -69,7 +63,7 @@ static bool can_make(const struct ledger *ledger, const struct work_unit *unit,
                      const struct tensor *made)
 {
     const struct tensor *first = unit_input(ledger, unit, 0), *second = unit_input(ledger, unit, 1);
-    const struct tensor *left = unit_input(ledger, unit, left_row(ledger, unit));
+    const struct tensor *left = unit_left(ledger, unit);
     int64_t              count = tensor_count(made), largest, sum = sum_of(ledger, unit, &largest);
     struct str           type = unit_type(ledger, unit);
 
@@ -109,7 +103,7 @@ static bool can_make(const struct ledger *ledger, const struct work_unit *unit,
 static bool goes_on(const struct ledger *ledger, const struct work_unit *unit, int64_t width,
                     bool has_channels, int64_t samples)
 {
-    uint32_t             row = unit->op_class == OP_PRODUCT ? left_row(ledger, unit) : 0;
+    uint32_t             row = unit->op_class == OP_PRODUCT ? unit_first_factor(ledger, unit) : 0;
     const struct tensor *left = unit_input(ledger, unit, row);
     const struct tensor *other = unit_input(ledger, unit, row + 1);
 
@@ -149,7 +143,7 @@ static uint32_t layers_end(const struct call_rows *rows, uint32_t from, uint32_t
 {
     const struct ledger    *ledger = rows->ledger;
     const struct work_unit *last = call_op(rows, from); /* product */
-    int64_t                 samples = unit_input(ledger, last, left_row(ledger, last))->dims[0];
+    int64_t                 samples = unit_left(ledger, last)->dims[0];
 
     while (++from < end && goes_on(ledger, call_op(rows, from), width_of(ledger, last),
                                    last->op_class == OP_CONVOLUTION, samples))
@@ -192,7 +186,7 @@ static bool is_same_input(const struct call_rows *rows, const struct stretch *st
 {
     const struct ledger    *ledger = rows->ledger;
     const struct work_unit *unit = call_op(rows, from);
-    uint32_t                row = left_row(ledger, unit);
+    uint32_t                row = unit_first_factor(ledger, unit);
     const struct tensor    *left = unit_input(ledger, unit, row);
     const struct tensor    *right = unit_input(ledger, unit, row + 1);
 
@@ -260,7 +254,7 @@ static bool has_other_layers(const struct call_rows *rows, const struct stretch 
 {
     for (uint32_t row = stretch->first; row < stretch->first + stretch->distance; row++) {
         const struct work_unit *unit = call_op(rows, row);
-        const struct tensor    *left = unit_input(rows->ledger, unit, left_row(rows->ledger, unit));
+        const struct tensor    *left = unit_left(rows->ledger, unit);
 
         if ((row < from || row >= end) && call_is_product(unit) &&
             (writes_text || (left && is_state(rows, stretch, left))))

@@ -35,15 +35,6 @@ static uint32_t parts_of(const struct ledger *ledger, const struct work_unit *un
     return parts >= FEWEST_PARTS ? parts : 0;
 }
 
-/* Behind a bias, the second. */
-static bool takes_part(const struct ledger *ledger, const struct work_unit *unit,
-                       const struct tensor *part)
-{
-    return same_dims(unit_input(ledger, unit, 0), part) ||
-           (str_ends(unit_type(ledger, unit), STR("addmm")) &&
-            same_dims(unit_input(ledger, unit, 1), part));
-}
-
 /* How many ops each part is made of that the op at `join` joins; 0: not each of the same. */
 static size_t length_of(const struct finder *finder, size_t join, uint32_t parts)
 {
@@ -63,7 +54,7 @@ static size_t length_of(const struct finder *finder, size_t join, uint32_t parts
             if (!unit_is_forward_product(unit))
                 continue;
             multiplies = true;
-            if (takes_part(finder->ledger, unit, part))
+            if (same_dims(unit_left(finder->ledger, unit), part))
                 return 0;
         }
         if (is_alike)
@@ -83,8 +74,7 @@ static bool is_found_by(const struct finder *finder, const struct detector *self
 
     while (!unit_is_forward_product(unit_at(finder, first)))
         first++;
-    weight = unit_input(ledger, unit_at(finder, first),
-                        str_ends(unit_type(ledger, unit_at(finder, first)), STR("addmm")) ? 2 : 1);
+    weight = unit_right(ledger, unit_at(finder, first));
     for (uint32_t u = ledger->first_unit[step]; weight && u < ledger->first_unit[step + 1]; u++)
         count += ledger->units.items[u].kind == UNIT_OP &&
                  str_equal(unit_type(ledger, &ledger->units.items[u]),

@@ -35,12 +35,6 @@ static bool is_product(const struct work_unit *unit)
            unit->op_class == OP_ATTENTION || unit->op_class == OP_CELL;
 }
 
-/* What it works on: behind a bias, the second. */
-static const struct tensor *left_of(const struct ledger *ledger, const struct work_unit *unit)
-{
-    return unit_input(ledger, unit, str_ends(unit_type(ledger, unit), STR("addmm")) ? 1 : 0);
-}
-
 static bool is_single(const struct tensor *tensor)
 {
     return tensor && tensor->rank >= 2 && tensor->dims[0] == 1;
@@ -87,9 +81,8 @@ static double convolved(const struct ledger *ledger, const struct work_unit *uni
 /* Operations of a linear layer from its shapes; 0 unknown. */
 static double operations_of(const struct ledger *ledger, const struct work_unit *unit)
 {
-    bool                 has_bias = str_ends(unit_type(ledger, unit), STR("addmm"));
-    const struct tensor *left = left_of(ledger, unit);
-    const struct tensor *right = unit_input(ledger, unit, has_bias ? 2 : 1);
+    const struct tensor *left = unit_left(ledger, unit);
+    const struct tensor *right = unit_right(ledger, unit);
     double               elements;
     bool                 is_turned = str_ends(unit_type(ledger, unit), STR("linear"));
 
@@ -122,7 +115,7 @@ static const struct work_unit *op_at(const struct finder *finder, const struct r
 static bool changes_input(const struct finder *finder, const struct rounds *rounds,
                           const struct round_block *block, uint32_t first_product)
 {
-    const struct tensor *first = left_of(finder->ledger, op_at(finder, rounds, first_product));
+    const struct tensor *first = unit_left(finder->ledger, op_at(finder, rounds, first_product));
     bool                 is_behind = false;
 
     for (uint32_t row = first_product + 1; row < block->starts[1]; row++) {
@@ -157,7 +150,7 @@ static struct call look_at_call(const struct finder *finder, const struct rounds
         if (!call.products++)
             call.first_product = row;
         call.last_product = row;
-        call.singles += is_single(left_of(finder->ledger, unit));
+        call.singles += is_single(unit_left(finder->ledger, unit));
     }
     call.changes_input = call.products && changes_input(finder, rounds, block, call.first_product);
     return call;
@@ -168,7 +161,7 @@ static bool can_feed_itself(const struct finder *finder, const struct rounds *ro
                             const struct round_block *block, const struct call *call)
 {
     const struct ledger *ledger = finder->ledger;
-    const struct tensor *first = left_of(ledger, op_at(finder, rounds, call->first_product));
+    const struct tensor *first = unit_left(ledger, op_at(finder, rounds, call->first_product));
 
     for (uint32_t row = call->last_product + 1; row < block->starts[1]; row++)
         for (uint32_t i = 0; i < 2; i++)
@@ -194,7 +187,7 @@ static bool makes_words(const struct finder *finder, const struct rounds *rounds
             return true;
     }
     for (uint32_t r = 0; r < block->count; r++) {
-        const struct tensor *rows = left_of(
+        const struct tensor *rows = unit_left(
             finder->ledger,
             op_at(finder, rounds, block->starts[r] + call->first_product - block->starts[0]));
         int64_t elements = rows ? tensor_count(rows) : 0;

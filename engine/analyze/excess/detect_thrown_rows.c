@@ -9,9 +9,8 @@ static bool result_of(const struct ledger *ledger, const struct work_unit *unit,
                       struct tensor *result)
 {
     struct str           type = unit_type(ledger, unit);
-    bool                 has_bias = str_ends(type, STR("addmm"));
-    const struct tensor *left = unit_input(ledger, unit, has_bias ? 1 : 0);
-    const struct tensor *right = unit_input(ledger, unit, has_bias ? 2 : 1);
+    const struct tensor *left = unit_left(ledger, unit);
+    const struct tensor *right = unit_right(ledger, unit);
 
     if (!left || !right || left->rank < 2 || right->rank != 2)
         return false;

@@ -87,6 +87,21 @@ const struct tensor *unit_input(const struct ledger *ledger, const struct work_u
     return &profile->tensors.items[profile->ops.items[unit->op].first_input + row];
 }
 
+uint32_t unit_first_factor(const struct ledger *ledger, const struct work_unit *unit)
+{
+    return unit->kind == UNIT_OP && str_fits(unit_type(ledger, unit), "*addmm|*addbmm|*baddbmm");
+}
+
+const struct tensor *unit_left(const struct ledger *ledger, const struct work_unit *unit)
+{
+    return unit_input(ledger, unit, unit_first_factor(ledger, unit));
+}
+
+const struct tensor *unit_right(const struct ledger *ledger, const struct work_unit *unit)
+{
+    return unit_input(ledger, unit, unit_first_factor(ledger, unit) + 1);
+}
+
 bool unit_goes_with_ops(const struct work_unit *unit)
 {
     return unit->kind != UNIT_OTHER || unit->part == PART_IDLE_OTHER;

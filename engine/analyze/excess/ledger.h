@@ -108,6 +108,10 @@ struct str unit_type(const struct ledger *ledger, const struct work_unit *unit);
 /* The unit's operand, or NULL. */
 const struct tensor *unit_input(const struct ledger *ledger, const struct work_unit *unit,
                                 uint32_t row);
+/* What an op works on and what by: the factors of a product, behind a bias that some take first. */
+uint32_t             unit_first_factor(const struct ledger *ledger, const struct work_unit *unit);
+const struct tensor *unit_left(const struct ledger *ledger, const struct work_unit *unit);
+const struct tensor *unit_right(const struct ledger *ledger, const struct work_unit *unit);
 bool unit_is_forward_product(const struct work_unit *unit); /* or a convolution */
 bool unit_is_forward_pause(const struct work_unit *unit);
 /* An op, or the host's time between ops, whether a step's mark covers it or not: what goes where
