@@ -23,8 +23,9 @@ struct finder {
     double         least_ns;
     double         floor_ns; /* of the step looked at: what of the floor is not used up */
     uint32_t       floor_step;
-    bool          *starts; /* by name of the profile: programs are started inside */
-    uint8_t       *kinds;  /* by unit: enum pause_kind; NULL where only length counts */
+    bool          *starts;   /* by name of the profile: programs are started inside */
+    bool          *is_above; /* by frame: the same of this call */
+    uint8_t       *kinds;    /* by unit: enum pause_kind; NULL where only length counts */
 };
 
 static bool measure(struct finder *finder)
@@ -76,29 +77,29 @@ static bool mark_starters(struct finder *finder)
 {
     const struct path    *path = finder->ledger->path;
     const struct profile *profile = finder->ledger->study->profile;
-    bool *is_above = arena_new_array(finder->ledger->scratch, bool, path->frames.count + 1);
 
+    finder->is_above = arena_new_array(finder->ledger->scratch, bool, path->frames.count + 1);
     finder->starts = arena_new_array(finder->ledger->scratch, bool, profile->names.count + 1);
-    for (uint32_t f = 0; finder->starts && is_above && f < path->frames.count; f++) {
+    for (uint32_t f = 0; finder->starts && finder->is_above && f < path->frames.count; f++) {
         if (!starts_or_waits(finder->ledger, event_activity(profile, path->frames.items[f].event)))
             continue;
-        for (uint32_t up = path->frames.items[f].parent; up != NO_ID && !is_above[up];
+        for (uint32_t up = path->frames.items[f].parent; up != NO_ID && !finder->is_above[up];
              up = path->frames.items[up].parent) {
-            is_above[up] = true;
+            finder->is_above[up] = true;
             finder->starts[event_activity(profile, path->frames.items[up].event)->name] = true;
         }
     }
-    return finder->starts && is_above;
+    return finder->starts && finder->is_above;
 }
 
-/* The frame right below the user's own, or the innermost range, is the library's own; or none is,
- * and it may be a wait. */
+/* The frame right below the user's own, or the innermost range, is the library's own, or one that
+ * starts programs; or none is, and it may be a wait. */
 static bool is_base(const struct finder *finder, const struct work_unit *unit)
 {
     const struct ledger  *ledger = finder->ledger;
     const struct path    *path = ledger->path;
     const struct profile *profile = ledger->study->profile;
-    struct str            below = { 0 };
+    uint32_t              below = NO_ID;
 
     for (uint32_t f = unit->frame; f != NO_ID; f = path->frames.items[f].parent) {
         const struct activity *activity = event_activity(profile, path->frames.items[f].event);
@@ -108,15 +109,19 @@ static bool is_base(const struct finder *finder, const struct work_unit *unit)
         if (activity->kind != ACTIVITY_PYTHON)
             continue;
         if (activity->source != NO_ID && ledger->is_user[activity->source]) {
-            if (!ledger->is_torch && !below.len && finder->starts[activity->name])
+            if (!ledger->is_torch &&
+                (below == NO_ID ? finder->starts[activity->name] : finder->is_above[below]))
                 return true;
             break;
         }
-        below = profile_str(profile, activity->name);
+        below = f;
         if (!ledger->is_torch && frame_waits(ledger, activity->name))
             return true;
     }
-    return name_is(below, NAMES_TORCH_BASE);
+    return below != NO_ID &&
+           name_is(
+               profile_str(profile, event_activity(profile, path->frames.items[below].event)->name),
+               NAMES_TORCH_BASE);
 }
 
 /* Less what the profiler does between two steps. */
