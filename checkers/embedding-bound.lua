@@ -62,7 +62,7 @@ small tables and small shares.]],
     if all_ns <= 0 then return nil end
 
     -- Shapes of one-hot matrices: [n,classes] made from n integers.
-    local wide, names, ns, found = {}, {}, 0, {}
+    local wide, names, ns, found, tables = {}, {}, 0, {}, {}
     local rows = ops:top("self_ns", 300):rows()
     -- A lookup's product multiplies by the table or gives its gradient: two dimensions, one of them the classes.
     local function has_table(shapes, classes, one_hot)
@@ -85,6 +85,7 @@ small tables and small shares.]],
         names[row.name], ns = true, ns + row.self_ns
       end
       local inputs, outer, classes = (row.shapes or ""):match("^([^>]*)->\\[([0-9,]+),([0-9]+)\\]$")
+      inputs = inputs and inputs:gsub("x\\[\\]", "") -- depth, and the values for on and off
       -- A number a row that is repeated looks the same: where it is that, or may be, the comparison must show.
       local is_flat = inputs and not outer:find(",")
       if inputs and tonumber(classes) >= cfg.min_classes and inputs ~= "" and
@@ -106,9 +107,17 @@ small tables and small shares.]],
           if shapes:find("\\Q" .. shape .. "\\E.*->") and has_table(shapes, classes, wide) then
             names[row.name], ns = true, ns + row.self_ns
             found[#found + 1] = row
+            tables[shapes:match("->(\\[" .. classes .. ",[0-9]+\\])$") or ""] = true
             break
           end
         end
+      end
+    end
+    -- The gradient of a lookup names its rows: an update that has no state of all rows then leaves the others alone.
+    for _, row in ipairs(rows) do
+      local result = (row.shapes or ""):match("->(\\[[0-9,]+\\])$")
+      if not names[row.name] and result and tables[result] and row.type:find("Apply(GradientDescent|Adagrad)") then
+        names[row.name], ns = true, ns + row.self_ns
       end
     end
     if #found == 0 and has_one_hot then
@@ -118,7 +127,8 @@ small tables and small shares.]],
       local one_hot_ns = ops:where { type = { class = "one-hot" } }:sum("self_ns")
       is_sparse = ops:where { type = "SparseToDense" }:sum("self_ns") > 0.5 * one_hot_ns
       if first and one_hot_ns / all_ns >= 0.02 then
-        local stem = first.name:match("^gradient_tape/(.*?)/MatMul") or first.name
+        local stem = first.name:match("^gradient_tape/(.*?)/MatMul") or first.name:match("^gradients/(.*)_grad/MatMul")
+          or first.name
         for _, row in ipairs(
             ops:where { type = { like = "MatMul" }, name = { like = "\\Q" .. stem .. "\\E" } }:rows()) do
           names[row.name], ns = true, ns + row.self_ns
@@ -197,6 +207,16 @@ small tables and small shares.]],
       tables = { ops = { { name = "SparseToDense", type = "SparseToDense", self_ns = 5e5 },
                          { name = "model/MatMul", type = "_MklMatMul", self_ns = 4e6 },
                          { name = "gradient_tape/model/MatMul/MatMul", type = "_MklMatMul", self_ns = 2e6 } } } },
+    { name = "a session's OneHot", format = "profile", framework = "tensorflow", finding = true, replay = { 7.6e6 },
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "one_hot", type = "OneHot", shapes = "[64]x[]x[]x[]->[64,9000]", self_ns = 5e5 },
+                         { name = "MatMul", type = "MatMul", shapes = "[64,9000]x[9000,32]->[64,32]", self_ns = 3e6 },
+                         { name = "gradients/MatMul_grad/MatMul_1", type = "MatMul",
+                           shapes = "[64,9000]x[64,32]->[9000,32]", self_ns = 4e6 },
+                         { name = "update_table/ApplyGradientDescent", type = "ApplyGradientDescent",
+                           shapes = "[9000,32]x[]x[9000,32]->[9000,32]", self_ns = 5e5 },
+                         { name = "update_other/ApplyGradientDescent", type = "ApplyGradientDescent",
+                           shapes = "[900,32]x[]x[900,32]->[900,32]", self_ns = 2e6 } } } },
     { name = "OneHot without shapes", framework = "tensorflow", finding = true, replay = { 5e6 },
       facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "one_hot", type = "OneHot", self_ns = 5e5 },

@@ -64,7 +64,7 @@ long or few, or the executor hides behind them.]],
         or turns > 2 * recorded and calls("(?i)(^|/)[a-z0-9_]*(gru|lstm|rnn)[a-z0-9_]*/TensorArray") > 0
     end
     is_fact = is_fact or is_library
-    local tiny = is_fact and p:has("part.compute_ns")
+    local tiny = p:has("ops.tiny_self_ns") and p:has("part.compute_ns")
       and math.min(1, ops_ns / math.max(p.fact["part.compute_ns"], 1)) or 1
     return finding {
       severity = is_fact and "info" or "warn",
