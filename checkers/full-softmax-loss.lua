@@ -1,5 +1,7 @@
 -- A loss over all of very many classes takes a large part of the step.
-local SAMPLED = "loss = tf.nn.sampled_softmax_loss(w, b, labels, x, num_sampled=2048, num_classes=classes)"
+
+local SAMPLED = { text = "Train with a sampled loss; evaluate with the full one.",
+                  code = "loss = tf.nn.sampled_softmax_loss(w, b, labels, x, num_sampled=2048, num_classes=classes)" }
 
 -- Compiled programs tell the classes by their shapes: probabilities and all that has one dimension as large.
 local function of_compiled(p, cfg)
@@ -63,8 +65,7 @@ local function of_names(p, cfg)
                  { "product " .. stem .. " and its gradients", product_ns, "ns" } },
     condition = ("the softmax takes %s of the time of all ops, %s accepted"):format(
       fmt.pct(loss_ns / ops:sum("self_ns")), fmt.pct(cfg.min_loss_share)),
-    remedy = { text = "With very many classes, train with a sampled loss; evaluate with the full one.",
-               code = SAMPLED },
+    remedy = SAMPLED,
     impact = impact.exposed { ns = ns, low = 0.7 * ns, high = ns },
     confidence = "low",
   }
@@ -119,8 +120,7 @@ no gradients: evaluation needs all classes and does not train.]],
                    { "classes", worst.elements, "count" } },
       condition = ("%s classes, %s accepted, and %s of the step, %s accepted"):format(fmt.count(worst.elements),
         fmt.count(cfg.min_classes), fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
-      remedy = { text = "Train with a sampled loss; evaluate with the full one.",
-                 code = SAMPLED },
+      remedy = SAMPLED,
       impact = impact.exposed { ns = ns, low = 0.8 * ns * math.max(0, 1 - cfg.samples / worst.elements),
                                 high = ns * math.max(0, 1 - cfg.samples / worst.elements) },
       confidence = "low",

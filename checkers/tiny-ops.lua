@@ -78,7 +78,7 @@ long or few, or the executor hides behind them.]],
                  code = "@tf.function(jit_compile=True)   # or one stacked variable and a batched matmul" },
       impact = impact.replay { { "scale", parts = { "host" }, kinds = { "executor", "run" },
                                  factor = 1 - 0.9 * part },
-                               { "scale", parts = { "compute" }, factor = 1 - 0.5 * tiny } },
+                               { "scale", parts = { "compute" }, factor = 1 - (is_fact and 0.5 or 0.8) * tiny } },
       confidence = "medium",
     }
   end,

@@ -95,6 +95,34 @@ static void evaluation_is_a_part_of_the_step(void **state)
     builder_free(&b);
 }
 
+/* Runs of a session of 8 us, one each 20 us: three that act, then one that trains, five times. A
+ * step is one that trains with the three behind it, 80 us; the last one has none, and is cut. */
+static void runs_of_a_session_that_act_belong_to_the_one_that_trains(void **state)
+{
+    struct profile_builder b;
+    uint32_t               host, thread, worker, update, product;
+
+    (void)state;
+    builder_start(&b, FORMAT_XSPACE);
+    host = builder_host(&b, "h");
+    thread = builder_timeline(&b, host, NO_ID, "python");
+    worker = builder_timeline(&b, host, NO_ID, "tf_Compute");
+    update =
+        builder_activity(&b, "update_w", ACTIVITY_OP, builder_op(&b, "update_w", "ApplyAdam", ""));
+    product = builder_activity(&b, "policy", ACTIVITY_OP, builder_op(&b, "policy", "MatMul", ""));
+    for (int i = 0; i < 20; i++) {
+        builder_slice(&b, thread, "SessionRun", ACTIVITY_RUN, i * 20000, 8000);
+        builder_event(&b, worker, i % 4 == 3 ? update : product, i * 20000 + 2000, 3000);
+    }
+    builder_finish(&b);
+    run(&b);
+    assert_int_equal(b.study.steps.source, STEPS_SESSION);
+    assert_float_equal(builder_fact(&b, "step.count"), 5, 0);
+    assert_float_equal(builder_fact(&b, "step.used"), 4, 0);
+    assert_float_equal(builder_fact(&b, "step.ns"), 80000, 0);
+    builder_free(&b);
+}
+
 /* Markers that end after 1 us each while the program they enqueue runs 100 us each, back to back:
  * the program's runs are the steps, with the markers' numbers. */
 static void a_host_that_runs_ahead_is_timed_by_its_program(void **state)
@@ -356,6 +384,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_reach_to_the_next_marker),
         cmocka_unit_test(evaluation_is_a_part_of_the_step),
+        cmocka_unit_test(runs_of_a_session_that_act_belong_to_the_one_that_trains),
         cmocka_unit_test(a_host_that_runs_ahead_is_timed_by_its_program),
         cmocka_unit_test(a_host_that_runs_ahead_is_stopped_at_times),
         cmocka_unit_test(copies_to_the_next_run_are_no_pause),

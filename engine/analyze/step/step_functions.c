@@ -1,7 +1,9 @@
 /* step_functions: where runs of several graph functions follow one another on a thread, what makes
- * the step: the function that trains, with what runs between two of its calls (evaluation, say). */
+ * the step: the function that trains, with what runs between two of its calls (evaluation, say).
+ * Runs of a session have no names: what they update tells them apart. */
 #include "analyze/step/step_markers.h"
 #include "base/macros.h"
+#include "model/op_class.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +11,8 @@
 enum { MIN_CALLS = 3 }; /* fewer are no steps */
 
 struct function {
-    uint32_t name; /* interned: what a call's event has behind the words for a call */
+    uint32_t name; /* interned: what a call's event has behind the words for a call; of a session's
+                    * run a number that its updates give, 0: none */
     uint32_t calls;
     uint32_t first, last; /* of its calls, by row of the markers */
     int64_t  total_ns;
@@ -144,6 +147,69 @@ static bool find_training(struct search *search)
     return trains != NULL;
 }
 
+static bool are_sessions(const struct search *search)
+{
+    for (size_t i = 0; i < search->markers->list.count; i++) {
+        uint32_t event = search->markers->list.items[i].event;
+
+        if (!str_equal(profile_str(search->profile, event_activity(search->profile, event)->name),
+                       STR("SessionRun")))
+            return false;
+        search->call_of[i] = event;
+    }
+    return true;
+}
+
+/* Each run gets the sum of what its updates are, in whatever order they come. */
+static bool add_updates(struct search *search, uint32_t *updates)
+{
+    const struct profile *profile = search->profile;
+    bool *is_update = arena_new_array(search->scratch, bool, profile->activities.count + 1);
+
+    for (size_t a = 0; is_update && a < profile->activities.count; a++) {
+        const struct activity *activity = &profile->activities.items[a];
+
+        is_update[a] =
+            activity->kind == ACTIVITY_OP && activity->op != NO_ID &&
+            op_class_of(profile_str(profile, profile->ops.items[activity->op].type)) == OP_UPDATE;
+    }
+    for (size_t t = 0; is_update && t < profile->timelines.count; t++) {
+        const struct timeline *line = &profile->timelines.items[t];
+
+        for (uint32_t i = 0; line->kind == TIMELINE_THREAD && i < line->event_count; i++) {
+            uint32_t event = line->first_event + i, run;
+
+            if (!is_update[event_activity_id(profile, event)])
+                continue;
+            run = run_at(search, line->host, event_start_ns(profile, event));
+            if (run != NO_ID)
+                updates[run] += 2654435761U * (event_activity_id(profile, event) + 1);
+        }
+    }
+    return is_update != NULL;
+}
+
+/* false: no runs of sessions, or out of memory. */
+static bool name_sessions(struct search *search)
+{
+    uint32_t *updates = arena_new_array(search->scratch, uint32_t, search->markers->list.count + 1);
+
+    if (!updates || !are_sessions(search) || !add_updates(search, updates))
+        return false;
+    for (size_t i = 0; i < search->markers->list.count; i++) {
+        const struct marker *marker = &search->markers->list.items[i];
+        uint32_t             function = function_for(search, updates[i]);
+
+        if (function == NO_ID)
+            return false;
+        search->function_of[i] = function;
+        search->functions.items[function].trains = updates[i] != 0;
+        count_call(&search->functions.items[function], (uint32_t)i,
+                   marker->end_ns - marker->start_ns);
+    }
+    return true;
+}
+
 /* A function that was traced anew has a new number, and the graph before it does not run again. */
 static bool is_new_trace(const struct profile *profile, const struct function *old,
                          const struct function *later)
@@ -218,14 +284,30 @@ static void keep(struct search *search, uint32_t chosen)
     markers->list.count = kept;
 }
 
-static bool give_names(struct search *search, uint32_t function)
+static bool give_name(struct search *search, struct str name)
 {
-    struct str name = profile_str(search->profile, search->functions.items[function].name);
-    uint32_t   family = intern_add(search->names, shown(name));
+    uint32_t family = intern_add(search->names, name);
 
     for (size_t i = 0; family != NO_ID && i < search->markers->list.count; i++)
         search->markers->list.items[i].family = family;
     return family != NO_ID;
+}
+
+/* The function's calls are the steps: of a session's runs only some, if they are of several kinds.
+ */
+static bool keep_chosen(struct search *search, bool is_session)
+{
+    uint32_t chosen = choose(search);
+
+    if (chosen != NO_ID && (!is_session || search->functions.items[chosen].trains))
+        keep(search, chosen);
+    else if (is_session)
+        return true;
+    return give_name(search,
+                     is_session ? STR("SessionRun that trains, with those up to the next one")
+                                : shown(profile_str(
+                                      search->profile,
+                                      search->functions.items[chosen == NO_ID ? 0 : chosen].name)));
 }
 
 bool markers_functions(const struct profile *profile, struct intern *names, struct arena *arena,
@@ -235,18 +317,18 @@ bool markers_functions(const struct profile *profile, struct intern *names, stru
     struct search search = {
         .profile = profile, .names = names, .markers = markers, .scratch = &scratch
     };
-    uint32_t chosen;
-    bool     ok = true;
+    bool ok = true;
 
     search.function_of = arena_new_array(&scratch, uint32_t, markers->list.count + 1);
     search.call_of = arena_new_array(&scratch, uint32_t, markers->list.count + 1);
-    if (markers->list.count && search.function_of && search.call_of && name_runs(&search)) {
-        ok = find_training(&search);
-        join_traces(&search);
-        chosen = ok ? choose(&search) : NO_ID;
-        if (chosen != NO_ID)
-            keep(&search, chosen);
-        ok = ok && give_names(&search, chosen == NO_ID ? 0 : chosen);
+    if (markers->list.count && search.function_of && search.call_of) {
+        if (name_runs(&search)) {
+            ok = find_training(&search);
+            join_traces(&search);
+            ok = ok && keep_chosen(&search, false);
+        } else if (name_sessions(&search)) {
+            ok = keep_chosen(&search, true);
+        }
     }
     arena_free(&scratch);
     return ok;

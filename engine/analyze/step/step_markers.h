@@ -27,7 +27,7 @@ bool markers_annotated(struct profile const *profile, struct intern *names, stru
 bool markers_sessions(struct profile const *profile, struct intern *names, struct arena *arena,
                       struct markers *markers);
 /* Of runs of several graph functions: those of the one that trains, else of the one that begins
- * each round; what runs between belongs to the step. Markers of one function stay as they are, with
+ * each round; what runs between belongs to the step. Runs of sessions are told apart by what they update. Markers of one function stay as they are, with
  * its name. false: out of memory. */
 bool markers_functions(struct profile const *profile, struct intern *names, struct arena *arena,
                        struct markers *markers);
