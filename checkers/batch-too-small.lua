@@ -118,8 +118,8 @@ local function of_calls(p, cfg)
   local step_ns, host_ns = p.fact["step.ns"], p:has("part.host_ns") and p.fact["part.host_ns"] or 0
   if p.fact["step.source"] ~= "session" or p.fact["step.used"] < cfg.min_unknown_runs or step_ns > cfg.max_run_ns
     or host_ns < cfg.min_call_share * step_ns or (p.fact["host.python_share"] or 0) > cfg.max_call_python
-    -- Keras' own loop takes the next batch inside of the call: steps-per-execution-1.
-    or p.fact["step.meaning"]:find("iterator") then
+    -- A call that takes its batch from a data set itself: steps-per-execution-1.
+    or (p:has("part.input_ns") and p.fact["part.input_ns"] or 0) > 0 then
     return nil
   end
   local compute_ns = p:has("part.compute_ns") and p.fact["part.compute_ns"] or 0
@@ -276,12 +276,10 @@ products what this machine's best rate does not need.]],
                 ["runs.main_median_ns"] = 3e5, ["runs.main_program"] = "jit_f" } },
     { name = "a row a call", framework = "tensorflow", format = "xspace", finding = true, severity = "info",
       facts = { ["step.ns"] = 1.3e6, ["step.used"] = 236, ["step.source"] = "session", ["host.python_share"] = 0.08,
-                ["step.meaning"] = "a call of signature_wrapper", ["part.host_ns"] = 1.2e6,
-                ["part.compute_ns"] = 8e4 } },
+                ["part.host_ns"] = 1.2e6, ["part.compute_ns"] = 8e4 } },
     { name = "calls of fit", framework = "tensorflow", format = "xspace", skipped = true,
       facts = { ["step.ns"] = 1.3e6, ["step.used"] = 236, ["step.source"] = "session", ["host.python_share"] = 0.08,
-                ["step.meaning"] = "a call of multi_step_on_iterator", ["part.host_ns"] = 1.2e6,
-                ["part.compute_ns"] = 8e4 } },
+                ["part.input_ns"] = 4e3, ["part.host_ns"] = 1.2e6, ["part.compute_ns"] = 8e4 } },
     { name = "parameters one by one", framework = "jax", finding = false,
       facts = { ["step.ns"] = 1e7, ["runs.count"] = 61, ["runs.programs"] = 2, ["runs.main_count"] = 60,
                 ["runs.main_median_ns"] = 7e3, ["runs.main_program"] = "jit_update" },
