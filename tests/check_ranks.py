@@ -139,6 +139,33 @@ def check_why(folder, summaries):
     one_line(run("why", *summaries, "step:77"), USAGE, "step 77")
 
 
+def check_whatif(folder, summaries):
+    """Five ranks compute 5 ms, rank 3 8 ms, then all reduce for 1 ms: a step of 9 ms. Also from a merged file."""
+    merged = folder / "whatif.ranks"
+    assert run("merge", *summaries, "-o", merged).returncode == 0
+
+    def ask(*arguments):
+        done = run("whatif", *arguments, "--format", "json")
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+    for inputs in (summaries, [merged]):
+        for edits, step in ((["--level"], 6), (["--rank", "3=median"], 6), (["--network", "x2"], 8.5), (["--drop", "comm"], 8),
+                            (["--scale", "kernel=0.5"], 5), (["--drop", "kernel:slow"], 6), (["--no-input-wait"], 9),
+                            (["--scale", "kernel=0.5", "--on-rank", "3"], 6), (["--scale", "kernel=2", "--on-rank", "0"], 11)):
+            answer = ask(*inputs, *edits)
+            assert answer["steps"] == 12 and answer["replay_error"] < 0.001, answer
+            assert abs(answer["together"]["step_ms"] - step) < 0.05, (edits, step, answer)
+            assert abs(sum(answer["together"]["parts_ms"].values()) - answer["together"]["step_ms"]) < 1e-3, answer
+        answer = ask(*inputs, "--efficiency")
+        assert abs(answer["imbalance"] - 1.5) < 0.01, answer  # 9 over 6
+        row = answer["ranks"][0]
+        assert row["rank"] == 3 and abs(row["contribution"] - 1) < 0.01 and abs(row["slowdown"] - 1.5) < 0.01, answer
+        facts = json.loads(run("table", "rank_delays", *inputs, "--format", "json").stdout)
+        assert [one["rank"] for one in facts["rows"]][0] == 3, facts
+    one_line(run("whatif", merged, "--drop", "kernel:nothing"), USAGE, "selects nothing")
+    one_line(run("whatif", merged, "--rank", "77=median"), USAGE, "rank 77")
+
+
 def check_merge(folder, summaries):
     """Any order, any tree, again and again: the same bytes."""
     first = run("merge", *summaries).stdout
@@ -175,7 +202,8 @@ def check_damage(folder, summary):
     bad.write_bytes(newer)
     one_line(run("merge", bad), FORMAT_ERROR, "format 2", "reads 1", "newer")
     one_line(run("merge", summary, HERE / "check_ranks.py"), FORMAT_ERROR, "summarize")
-    for command in (["why", summary, "gap"], ["timeline", summary], ["whatif", summary, "--level"], ["scope", summary]):
+    for command in (["why", summary, "gap"], ["timeline", summary], ["whatif", summary, "--merge", "kernel"],
+                    ["whatif", summary, "--edit", "scale parts=host factor=0.5"], ["scope", summary]):
         one_line(run(*command), USAGE, "summaries of ranks hold no events")
     one_line(run("advise", summary, "--steps", "1"), USAGE, "--steps")
 
@@ -265,6 +293,7 @@ with tempfile.TemporaryDirectory() as name:
     check_late_rank(here)
     ranks = check_cause(here / "cause")
     check_why(here / "cause", ranks)
+    check_whatif(here, ranks)
     check_merge(here, ranks)
     check_damage(here, ranks[0])
     check_twice(here / "twice", ranks)

@@ -7,7 +7,9 @@
 #include "cli/answer.h"
 #include "cli/input.h"
 #include "cli/progress.h"
+#include "cli/rank_input.h"
 #include "cli/result.h"
+#include "ranks/job_whatif.h"
 
 struct whatif_values {
     struct input_values  input;
@@ -167,19 +169,26 @@ static bool make(struct call *call, struct err *err)
 {
     struct whatif_state *state = call->state;
     struct study        *study = &call->inputs[0]->study;
+    const struct job    *job = call->inputs[0]->job;
     struct arena        *arena = call->text.arena;
+    bool                 is_of_path = state->edits.list.count > 0, is_done;
 
     progress_stage("replaying steps");
-    if (!(state->edits.list.count
-              ? edits_run(&state->whatif, study, state->edits.list.items, arena, err)
-              : whatif_run(&state->whatif, study, arena, err)))
+    if (call->inputs[0]->is_of_summaries && (!job || is_of_path))
+        return rank_input_lacks_events(err);
+    if (is_of_path)
+        is_done = edits_run(&state->whatif, study, state->edits.list.items, arena, err);
+    else
+        is_done = job ? job_whatif(&state->whatif, job, study, arena, err)
+                      : whatif_run(&state->whatif, study, arena, err);
+    if (!is_done)
         return false;
     call->output->whatif(&state->whatif, study, &call->shape, &call->text);
     return true;
 }
 
 static const struct command_answer answer = {
-    .needs_events = true,
+    .asks_job = true,
     .input_offset = offsetof(struct whatif_values, input),
     .result_offset = offsetof(struct whatif_values, result),
     .prepare = prepare,
@@ -197,7 +206,8 @@ const struct command command_whatif = {
 #define TARGET(id, word, bearers) " " word ","
 #include "analyze/schedule/whatif_targets.def"
         " alone or with a regular expression that is searched in names: kernel:gemm, op:aten::mm$. "
-        "An op is its host time with the kernels that it launches.",
+        "An op is its host time with the kernels that it launches. Of summaries of ranks what they "
+        "did between collectives is scheduled.",
     .options = options,
     .option_count = ARRAY_COUNT(options),
     .values_bytes = sizeof(struct whatif_values),

@@ -3,6 +3,7 @@
 #include "analyze/analysis.h"
 #include "analyze/emit.h"
 #include "base/sample.h"
+#include "ranks/job_whatif.h"
 
 #include <math.h>
 #include <string.h>
@@ -139,12 +140,13 @@ static void set_number(struct building *building, const char *name, double value
 }
 
 /* What only all ranks together tell is not the first one's. */
-static bool is_of_ranks(const char *name)
+static bool is_of_ranks(const struct job *job, const char *name)
 {
     static const char *const ours[] = { "ranks",
                                         "ranks.",
                                         "collective_lateness",
                                         "rank_causes",
+                                        "rank_delays",
                                         "comm.skew_ns",
                                         "comm.skew_share",
                                         "comm.skew_ratio",
@@ -155,7 +157,7 @@ static bool is_of_ranks(const char *name)
     for (size_t i = 0; i < ARRAY_COUNT(ours); i++)
         if (strcmp(name, ours[i]) == 0 || strncmp(name, "ranks.", 6) == 0)
             return true;
-    return false;
+    return job->ranks.count > 1 && strncmp(name, "efficiency.", 11) == 0;
 }
 
 static void take_facts(struct building *building)
@@ -163,17 +165,21 @@ static void take_facts(struct building *building)
     const struct rank_summary *first = &building->job->first;
     struct facts              *facts = &building->study->facts;
 
-    for (size_t i = 0; i < first->fact_name.count; i++)
-        set_fact(
-            building, term(building, rank_name(&first->detail_names, first->fact_name.items[i])),
-            rank_name(&first->detail_names, first->fact_text.items[i]), first->fact_value.items[i]);
+    for (size_t i = 0; i < first->fact_name.count; i++) {
+        const char *name =
+            term(building, rank_name(&first->detail_names, first->fact_name.items[i]));
+
+        if (!is_of_ranks(building->job, name))
+            set_fact(building, name, rank_name(&first->detail_names, first->fact_text.items[i]),
+                     first->fact_value.items[i]);
+    }
     for (size_t i = 0; i < first->absent_name.count; i++) {
         const char *name =
             term(building, rank_name(&first->detail_names, first->absent_name.items[i]));
         struct str why = rank_name(&first->detail_names, first->absent_reason.items[i]);
         int64_t    capture = first->absent_capture.items[i];
 
-        if (!is_of_ranks(name))
+        if (!is_of_ranks(building->job, name))
             building->is_full |= !facts_absent(
                 facts, name,
                 capture < 0 ? NULL : term(building, rank_name(&first->detail_names, capture)),
@@ -216,7 +222,7 @@ static void take_tables(struct building *building)
         const char *name =
             term(building, rank_name(&first->detail_names, first->table_name.items[i]));
         size_t rows = first->table_rows.items[i] > 0 ? (size_t)first->table_rows.items[i] : 0;
-        struct table *table = rows <= first->cells.count && !is_of_ranks(name)
+        struct table *table = rows <= first->cells.count && !is_of_ranks(building->job, name)
                                   ? new_table(building, name, rows)
                                   : NULL;
 
@@ -425,7 +431,43 @@ static void set_causes(struct building *building)
         fill_late(building, table, i, &causes->late.items.items[i]);
 }
 
-static bool build(struct building *building)
+/* Which ranks hold the others up between collectives, and what that and others cost a step. */
+static bool set_efficiency(struct building *building, struct arena *scratch)
+{
+    const struct job *job = building->job;
+    struct whatif     whatif = { .on_rank = -1, .is_bare = true };
+    struct err        why = { 0 };
+    struct table     *table;
+    double            all = 1;
+
+    if (job->ranks.count < 2 || !efficiency_scan(&whatif, scratch, &why))
+        return why.code != ERR_LIMIT;
+    if (!job_whatif(&whatif, job, building->study, scratch, &why))
+        return why.code != ERR_LIMIT;
+    for (size_t i = 0; i < EFFICIENCY_IDEALS; i++) {
+        const char *name = arena_text(scratch, "efficiency.%s", efficiency_name(i));
+
+        all *= efficiency_factor(&whatif, i);
+        if (name && whatif.edits.items[i].kind != WHATIF_NO_DELAYS)
+            set_number(building, name, efficiency_factor(&whatif, i));
+    }
+    building->is_full |=
+        !facts_absent(&building->study->facts, "efficiency.delays", "the recordings themselves",
+                      "summaries of ranks hold no events");
+    set_number(building, "efficiency.all", all);
+    if (!whatif.ranks.count)
+        return true;
+    set_number(building, "efficiency.imbalance", whatif.imbalance);
+    table = new_table(building, "rank_delays", whatif.ranks.count);
+    for (size_t i = 0; table && i < whatif.ranks.count; i++) {
+        put_rank(building, table, i, whatif.ranks.items[i].host);
+        put(table, i, "contribution", whatif.ranks.items[i].contribution);
+        put(table, i, "slowdown", whatif.ranks.items[i].slowdown);
+    }
+    return true;
+}
+
+static bool build(struct building *building, struct arena *scratch)
 {
     struct study  *study = building->study;
     struct intern *names = arena_new(study->arena, struct intern);
@@ -439,6 +481,8 @@ static bool build(struct building *building)
     take_tables(building);
     set_ranks(building);
     set_causes(building);
+    if (!set_efficiency(building, scratch))
+        return false;
     facts_settle(&study->facts);
     return !building->is_full;
 }
@@ -458,7 +502,7 @@ bool job_study(const struct rank_records *records, struct profile *profile, stru
     is_done = job_make(job, records, kept ? arena : &scratch, err);
     if (is_done)
         is_done = (job_align(job) && job_meet(job) && job_find_stages(job) &&
-                   job_causes_find(job, &scratch, &causes) && build(&building)) ||
+                   job_causes_find(job, &scratch, &causes) && build(&building, &scratch)) ||
                   err_set(err, ERR_LIMIT, "the summaries do not fit the memory limit");
     arena_free(&scratch);
     return is_done;

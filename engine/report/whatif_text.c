@@ -27,8 +27,9 @@ static void write_step(struct layout *layout, const struct whatif *whatif)
         layout_line(layout);
         return;
     }
-    text_print(&line, "; %u step%s scheduled from their events give it back within ",
-               whatif->step_count, whatif->step_count == 1 ? "" : "s");
+    text_print(&line, "; %u step%s scheduled from %s give it back within ", whatif->step_count,
+               whatif->step_count == 1 ? "" : "s",
+               whatif->is_of_summaries ? "what ranks did between collectives" : "their events");
     unit_print(&line, whatif->error, UNIT_SHARE);
     text_add(&line, whatif->error > DOUBTFUL_ERROR ? STR(", so what follows is a rough estimate.")
                                                    : STR("."));

@@ -192,19 +192,6 @@ static bool leave_out_collectives(struct editor *editor, struct graph_changes *a
     return true;
 }
 
-/* Of two ranks one holds the other up: what the faster one takes is the pace. Orders `values`. */
-static double lower_median(double *values, size_t count)
-{
-    size_t most = 0;
-
-    for (size_t i = 1; i < count; i++)
-        if (values[i] > values[most])
-            most = i;
-    if (count && count % 2 == 0)
-        values[most] = values[--count];
-    return sample_median(values, count);
-}
-
 bool editor_rank_work(struct editor *editor, double *work_ns, double *median_ns, struct err *err)
 {
     const struct event_graph *graph = editor->graph;
@@ -227,7 +214,8 @@ bool editor_rank_work(struct editor *editor, double *work_ns, double *median_ns,
     for (uint32_t host = 0; host < hosts; host++)
         if (work_ns[host] > 0)
             sorted[count++] = work_ns[host];
-    *median_ns = lower_median(sorted, count);
+    /* Of two ranks one holds the other up: what the faster one takes is the pace. */
+    *median_ns = count ? sample_kth(sorted, count, (count - 1) / 2) : 0;
     return true;
 }
 

@@ -39,6 +39,7 @@ struct whatif {
     const char *sweep;   /* what the edits are about, each at another factor; NULL */
     bool        is_bare; /* times of steps alone, and that of a scheduled one is in now.step_ns */
     bool        is_efficiency; /* each edit comes on top of those before it */
+    bool        is_of_summaries; /* work between collectives instead of events */
     bool        is_path;       /* edits of rules on the path of the step (edits_run.h): no parts */
     double      error;         /* of the replay without edits */
     uint32_t    step_count;
