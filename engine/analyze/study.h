@@ -12,6 +12,7 @@
 struct pipeline;        /* analyze/input/pipeline.h: input stages and their rates */
 struct op_times;        /* analyze/ops/op_times.h: what each op took */
 struct device_activity; /* analyze/device/device_activity.h: busy intervals and gaps a device */
+struct kernel_times;    /* analyze/kernel/kernel_times.h: what each kernel took */
 struct eager_calls;     /* analyze/eager/eager_calls.h: what an eager program called */
 struct steps_schedule;  /* analyze/schedule/event_schedule.h: the graph of the sampled steps */
 struct start_up;        /* analyze/step/start_up.h: calls that a program pays once */
@@ -37,6 +38,7 @@ struct study {
     struct steps_schedule *schedule; /* where an accelerator worked, once it was made; else NULL */
     struct arena       *lane_arena; /* what analyses share until the last of their lane; or NULL */
     struct eager_calls *calls;      /* in it; NULL before the first that asks */
+    struct kernel_times *kernels;   /* analyze/kernel/kernel_times.h; the same */
     struct segment_groups
                         *groups; /* analyze/replay/segment_groups.h; NULL before the first replay */
     struct graph_replay *graph_replay; /* analyze/replay/graph_replay.h; the same */

@@ -30,7 +30,6 @@ static void by_kernel_and_op(void **state)
     struct profile_builder b;
     struct arena           scratch = { 0 };
     struct kernel_times    times;
-    struct windows         windows;
     struct err             err = { 0 };
     uint32_t               host, gpu, thread, stream, ops[2];
 
@@ -59,8 +58,7 @@ static void by_kernel_and_op(void **state)
     }
     builder_finish(&b);
     assert_true(analysis_devices.run(&b.study, &err));
-    assert_true(windows_make(&b.study, &scratch, &windows));
-    assert_true(kernel_times_make(&b.study, &windows, &scratch, &times));
+    assert_true(kernel_times_get(&b.study, &scratch, &times));
     assert_int_equal(times.count, 3);
     assert_int_equal(times.rows[0].op_activity, ops[0]);
     assert_int_equal(times.rows[0].op, 0);
@@ -84,14 +82,12 @@ static void without_devices_there_are_none(void **state)
     struct profile_builder b;
     struct arena           scratch = { 0 };
     struct kernel_times    times;
-    struct windows         windows;
 
     (void)state;
     builder_start(&b, FORMAT_KINETO);
     builder_host(&b, "h");
     builder_finish(&b);
-    assert_true(windows_make(&b.study, &scratch, &windows));
-    assert_true(kernel_times_make(&b.study, &windows, &scratch, &times));
+    assert_true(kernel_times_get(&b.study, &scratch, &times));
     assert_int_equal(times.count, 0);
     arena_free(&scratch);
     builder_free(&b);

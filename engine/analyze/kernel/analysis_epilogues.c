@@ -21,12 +21,11 @@ static const struct fact_spec produces[] = {
 enum { MOST_IN_A_ROW = 2 };
 
 struct searching {
-    struct study  *study;
-    struct windows windows;
-    struct arena  *scratch;
-    uint32_t      *launchers; /* by event: activity of the op around it */
-    uint8_t       *category;  /* by activity: enum kernel_category + 1, 0 not parsed yet */
-    double         values[ARRAY_COUNT(produces)], longest_ns;
+    struct study       *study;
+    struct windows      windows;
+    struct arena       *scratch;
+    struct kernel_times kernels;
+    double              values[ARRAY_COUNT(produces)], longest_ns;
 };
 
 static enum kernel_category category_of(struct searching *searching, uint32_t event)
@@ -36,13 +35,7 @@ static enum kernel_category category_of(struct searching *searching, uint32_t ev
 
     if (profile->activities.items[activity].kind != ACTIVITY_KERNEL)
         return KERNEL_OTHER;
-    if (!searching->category[activity])
-        searching->category[activity] =
-            (uint8_t)(kernel_name_parse(
-                          profile_str(profile, profile->activities.items[activity].name))
-                          .category +
-                      1);
-    return (enum kernel_category)(searching->category[activity] - 1);
+    return searching->kernels.names[activity].category;
 }
 
 /* The op that launched a kernel, or NULL. */
@@ -51,9 +44,9 @@ static const struct op *op_of(const struct searching *searching, uint32_t event)
     const struct profile *profile = searching->study->profile;
     uint32_t              launch = searching->study->devices->launch_of[event], op;
 
-    if (launch == NO_ID || searching->launchers[launch] == NO_ID)
+    if (launch == NO_ID || searching->kernels.launchers[launch] == NO_ID)
         return NULL;
-    op = profile->activities.items[searching->launchers[launch]].op;
+    op = profile->activities.items[searching->kernels.launchers[launch]].op;
     return op < profile->ops.count ? &profile->ops.items[op] : NULL;
 }
 
@@ -138,10 +131,8 @@ static bool examine(struct searching *searching)
     const struct profile *profile = study->profile;
     bool                  is_set = true;
 
-    searching->category =
-        arena_new_array(searching->scratch, uint8_t, profile->activities.count + 1);
-    if (!searching->category || !windows_make(study, searching->scratch, &searching->windows) ||
-        !(searching->launchers = kernel_launchers(study, searching->scratch)))
+    if (!windows_make(study, searching->scratch, &searching->windows) ||
+        !kernel_times_get(study, searching->scratch, &searching->kernels))
         return false;
     for (size_t i = 0; i < profile->timelines.count; i++)
         if (profile->timelines.items[i].kind == TIMELINE_STREAM &&

@@ -45,11 +45,11 @@ struct kernel_row {
     struct durations alone, beside, early, late;
 };
 struct measuring {
-    struct study  *study;
-    struct windows windows;
-    struct arena  *scratch;
-    uint32_t      *launchers;
-    struct id_map  rows_by_key;
+    struct study       *study;
+    struct windows      windows;
+    struct arena       *scratch;
+    struct kernel_times kernels;
+    struct id_map       rows_by_key;
     VEC(struct kernel_row) rows;
 };
 
@@ -59,14 +59,12 @@ static struct kernel_row *find_row(struct measuring *measuring, uint32_t event)
     uint32_t              activity = event_activity_id(profile, event);
     uint32_t              launch = measuring->study->devices->launch_of[event];
     uint64_t              key =
-        (uint64_t)activity << 32 | (launch == NO_ID ? NO_ID : measuring->launchers[launch]);
+        (uint64_t)activity << 32 | (launch == NO_ID ? NO_ID : measuring->kernels.launchers[launch]);
     uint32_t          found = id_map_get(&measuring->rows_by_key, key);
     struct kernel_row row = { .activity = activity };
 
     if (found == NO_ID) {
-        enum kernel_category category =
-            kernel_name_parse(profile_str(profile, profile->activities.items[activity].name))
-                .category;
+        enum kernel_category category = measuring->kernels.names[activity].category;
 
         row.is_product = category == KERNEL_GEMM || category == KERNEL_CONV;
         found = (uint32_t)measuring->rows.count;
@@ -214,8 +212,8 @@ static bool run(struct study *study, struct err *err)
     measuring.rows_by_key.arena = &scratch;
     if (study->devices && study->devices->launch_of)
         is_done = windows_make(study, &scratch, &measuring.windows) &&
-                  (measuring.launchers = kernel_launchers(study, &scratch)) != NULL &&
-                  collect(&measuring) && set_contention(&measuring) && set_slowdown(&measuring);
+                  kernel_times_get(study, &scratch, &measuring.kernels) && collect(&measuring) &&
+                  set_contention(&measuring) && set_slowdown(&measuring);
     else
         is_done = facts_absent(&study->facts, "contention.", NULL,
                                "no accelerator's work is in the recording") &&

@@ -159,12 +159,11 @@ static void fill_config(struct study *study, struct table *table, size_t row,
 }
 
 static void fill_row(struct study *study, struct table *table, size_t row,
-                     const struct kernel_time *time)
+                     const struct kernel_time *time, struct kernel_name name)
 {
     const struct profile  *profile = study->profile;
     const struct activity *activity = &profile->activities.items[time->activity];
     struct str             text = profile_str(profile, activity->name);
-    struct kernel_name     name = kernel_name_parse(text);
     uint32_t               source = activity->source;
     enum dtype             dtype = name.dtype;
 
@@ -212,13 +211,12 @@ static bool fill(struct study *study, const struct kernel_times *times, double s
 
     for (size_t i = 0; table && i < times->count; i++) {
         const struct kernel_time *time = &times->rows[i];
-        uint32_t                  text = study->profile->activities.items[time->activity].name;
-        struct kernel_name        name = kernel_name_parse(profile_str(study->profile, text));
+        struct kernel_name        name = times->names[time->activity];
         size_t                    row = table_add(table, study->arena);
 
         if (row == SIZE_MAX)
             return false;
-        fill_row(study, table, row, time);
+        fill_row(study, table, row, time, name);
         emit_number(table, CALLS, row, time->calls / steps);
         emit_number(table, ROW_TOTAL_NS, row, time->total_ns / steps);
         emit_number(table, MEAN_NS, row, time->total_ns / time->calls);
@@ -318,8 +316,8 @@ static bool run(struct study *study, struct err *err)
     double              values[FACT_COUNT] = { 0 };
     struct windows      windows;
     struct kernel_times times;
-    bool                is_done = windows_make(study, &scratch, &windows) &&
-                   kernel_times_make(study, &windows, &scratch, &times);
+    bool                is_done =
+        windows_make(study, &scratch, &windows) && kernel_times_get(study, &scratch, &times);
 
     if (is_done && times.count == 0)
         is_done = facts_absent(&study->facts, "kernels.|kernels", capture, reason);

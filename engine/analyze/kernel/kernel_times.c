@@ -19,7 +19,7 @@ struct counter {
     const struct study   *study;
     const struct windows *windows;
     struct arena         *scratch;
-    uint32_t             *launcher; /* by launch event: activity of the op around it, or NO_ID */
+    const uint32_t       *launcher; /* struct kernel_times */
     struct id_map         rows_by_key, alike_by_key;
     VEC(struct kernel_time) rows;
     VEC(struct alike) alike;
@@ -32,9 +32,16 @@ static bool is_op(const struct profile *profile, const struct activity *activity
     return activity->kind == ACTIVITY_OP;
 }
 
-uint32_t *kernel_launchers(const struct study *study, struct arena *scratch)
+static struct kernel_name *parse_names(const struct profile *profile, struct arena *arena)
 {
-    return nesting_innermost(study->profile, study->around, is_op, scratch);
+    struct kernel_name *names =
+        arena_new_array(arena, struct kernel_name, profile->activities.count + 1);
+
+    for (size_t i = 0; names && i < profile->activities.count; i++)
+        if (profile->activities.items[i].kind == ACTIVITY_KERNEL ||
+            profile->activities.items[i].kind == ACTIVITY_COLLECTIVE)
+            names[i] = kernel_name_parse(profile_str(profile, profile->activities.items[i].name));
+    return names;
 }
 
 static bool count_config(struct counter *counter, uint32_t row, uint32_t event, double ns)
@@ -157,17 +164,20 @@ static void take_means(struct kernel_times *times, double device_count)
     times->tiny_ns /= device_count;
 }
 
-bool kernel_times_make(const struct study *study, const struct windows *windows,
-                       struct arena *scratch, struct kernel_times *times)
+static bool make(const struct study *study, struct arena *arena, struct kernel_times *times)
 {
-    struct counter counter = { .study = study, .windows = windows, .scratch = scratch };
+    struct windows windows;
+    struct counter counter = { .study = study, .windows = &windows, .scratch = arena };
 
     *times = (struct kernel_times) { 0 };
-    counter.rows_by_key.arena = counter.alike_by_key.arena = scratch;
+    counter.rows_by_key.arena = counter.alike_by_key.arena = arena;
     if (!study->devices || !study->devices->launch_of)
         return true;
-    counter.launcher = kernel_launchers(study, scratch);
-    if (!counter.launcher || !count_all(&counter))
+    times->names = parse_names(study->profile, arena);
+    times->launchers = nesting_innermost(study->profile, study->around, is_op, arena);
+    counter.launcher = times->launchers;
+    if (!times->names || !times->launchers || !windows_make(study, arena, &windows) ||
+        !count_all(&counter))
         return false;
     for (size_t i = 0; i < counter.durations.count; i++) {
         double duration_ns = counter.durations.items[i];
@@ -183,8 +193,23 @@ bool kernel_times_make(const struct study *study, const struct windows *windows,
     choose_configs(&counter);
     times->rows = counter.rows.items;
     times->count = counter.rows.count;
-    take_means(times, device_activity_count(study, windows));
+    take_means(times, device_activity_count(study, &windows));
     if (times->count > 1)
         qsort(times->rows, times->count, sizeof *times->rows, compare_rows);
+    return true;
+}
+
+bool kernel_times_get(struct study *study, struct arena *scratch, struct kernel_times *times)
+{
+    if (!study->lane_arena)
+        return make(study, scratch, times);
+    if (!study->kernels) {
+        struct kernel_times *kept = arena_new(study->lane_arena, struct kernel_times);
+
+        if (!kept || !make(study, study->lane_arena, kept))
+            return false;
+        study->kernels = kept;
+    }
+    *times = *study->kernels;
     return true;
 }

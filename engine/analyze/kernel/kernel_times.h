@@ -4,6 +4,7 @@
 #define TFPROF_ANALYZE_KERNEL_TIMES_H
 
 #include "analyze/device/device_activity.h"
+#include "analyze/kernel/kernel_names.h"
 
 struct kernel_time {
     uint32_t activity;
@@ -20,14 +21,12 @@ struct kernel_times {
     size_t              count;
     double              call_count, tiny_count; /* the same; tiny: below 10 us */
     double              total_ns, tiny_ns, median_ns;
+    struct kernel_name *names; /* by activity, of kernels and collectives */
+    uint32_t *launchers; /* by event: activity of the innermost op around it on a thread, or NO_ID */
 };
 
-/* Rows live in scratch. false: it is exhausted. O(events). */
-bool kernel_times_make(const struct study *study, const struct windows *windows,
-                       struct arena *scratch, struct kernel_times *times);
-
-/* By event: activity of the innermost op around it on a host thread, or NO_ID. O(events). NULL:
- * scratch is exhausted. */
-uint32_t *kernel_launchers(const struct study *study, struct arena *scratch);
+/* Made by the first analysis of a lane that asks, for all of them; outside of one in scratch. false:
+ * memory is exhausted. Zero where no accelerator worked. O(events). */
+bool kernel_times_get(struct study *study, struct arena *scratch, struct kernel_times *times);
 
 #endif

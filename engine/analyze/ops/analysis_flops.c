@@ -131,22 +131,21 @@ struct costs {
 };
 
 /* With kernels an op's time is that of the kernels it launched; without, its own. */
-static bool kernel_time_by_op(struct costs *costs, const struct windows *windows,
-                              struct arena *scratch, double *total_ns)
+static bool kernel_time_by_op(struct costs *costs, struct arena *scratch, double *total_ns)
 {
     const struct profile *profile = costs->study->profile;
     struct kernel_times  *kernels = &costs->kernels;
 
     *total_ns = -1;
     costs->launched = arena_new_array(scratch, struct launched, profile->ops.count + 1);
-    if (!costs->launched || !kernel_times_make(costs->study, windows, scratch, kernels))
+    if (!costs->launched || !kernel_times_get(costs->study, scratch, kernels))
         return false;
     if (kernels->count > 0)
         *total_ns = kernels->total_ns;
     for (size_t i = 0; i < kernels->count; i++) {
         const struct kernel_time *kernel = &kernels->rows[i];
         const struct activity    *activity = &profile->activities.items[kernel->activity];
-        struct kernel_name        name = kernel_name_parse(profile_str(profile, activity->name));
+        struct kernel_name        name = kernels->names[kernel->activity];
         struct launched          *by_op = kernel->op == NO_ID ? NULL : &costs->launched[kernel->op];
 
         if (!by_op || activity->kind == ACTIVITY_COLLECTIVE)
@@ -261,13 +260,13 @@ static void settle_calls(struct costs *costs)
     }
 }
 
-static bool collect(struct costs *costs, const struct windows *windows, struct arena *scratch)
+static bool collect(struct costs *costs, struct arena *scratch)
 {
     size_t  op_count = costs->study->profile->ops.count;
     double  kernel_ns;
     uint8_t device_kind;
 
-    if (!kernel_time_by_op(costs, windows, scratch, &kernel_ns) ||
+    if (!kernel_time_by_op(costs, scratch, &kernel_ns) ||
         !op_times_make(costs->study, scratch, &costs->ops))
         return false;
     device_kind = kernel_ns >= 0 ? ACTIVITY_KERNEL : ACTIVITY_OP;
@@ -539,7 +538,7 @@ static bool make(struct study *study, struct arena *scratch)
     struct windows    windows;
     struct table     *table;
 
-    if (!windows_make(study, scratch, &windows) || !collect(&costs, &windows, scratch))
+    if (!windows_make(study, scratch, &windows) || !collect(&costs, scratch))
         return false;
     find_peak(&costs);
     if (!fill_op_profile(&costs, scratch))

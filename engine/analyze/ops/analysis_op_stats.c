@@ -147,13 +147,13 @@ static bool add_ops(struct op_stats *stats)
 
 /* Kernels that are no ops of their own count for the one that launched them. All tell of tensor
  * cores. */
-static bool add_kernel(struct op_stats *stats, const struct kernel_time *time)
+static bool add_kernel(struct op_stats *stats, const struct kernel_time *time,
+                       const struct kernel_name *parsed)
 {
     const struct profile  *profile = stats->study->profile;
     const struct activity *kernel = &profile->activities.items[time->activity];
     bool                   is_op = kernel->op != NO_ID;
     uint32_t               name = kernel->name, type = kernel->category;
-    struct kernel_name     parsed = kernel_name_parse(profile_str(profile, kernel->name));
     struct stat_row       *row;
 
     if (time->op != NO_ID) {
@@ -167,7 +167,7 @@ static bool add_kernel(struct op_stats *stats, const struct kernel_time *time)
         return false;
     row->has_kernels |= profile->devices.items[time->device].kind == DEVICE_GPU;
     row->kernel_ns += time->total_ns;
-    row->tensor_core_ns += parsed.tensor_core == TENSOR_CORE_YES ? time->total_ns : 0;
+    row->tensor_core_ns += parsed->tensor_core == TENSOR_CORE_YES ? time->total_ns : 0;
     row->is_product |= is_product(profile, time->op);
     row->is_eager |= time->op != NO_ID && profile->ops.items[time->op].is_eager;
     if (!is_op)
@@ -179,10 +179,10 @@ static bool add_kernels(struct op_stats *stats)
 {
     struct kernel_times times;
 
-    if (!kernel_times_make(stats->study, &stats->windows, stats->scratch, &times))
+    if (!kernel_times_get(stats->study, stats->scratch, &times))
         return false;
     for (size_t i = 0; i < times.count; i++)
-        if (!add_kernel(stats, &times.rows[i]))
+        if (!add_kernel(stats, &times.rows[i], &times.names[times.rows[i].activity]))
             return false;
     return true;
 }

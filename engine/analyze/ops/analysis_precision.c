@@ -211,7 +211,7 @@ static bool weigh_kernels(struct weigher *weigher, const struct kernel_times *ti
     for (size_t i = 0; i < times->count; i++) {
         const struct kernel_time *time = &times->rows[i];
         const struct activity    *activity = &profile->activities.items[time->activity];
-        struct kernel_name        name = kernel_name_parse(profile_str(profile, activity->name));
+        struct kernel_name        name = times->names[time->activity];
         struct work               work = { .name = activity->name,
                                            .type = activity->name,
                                            .op = time->op,
@@ -302,7 +302,7 @@ static bool weigh_all(struct study *study, struct arena *scratch)
     double              total_ns = 0, known_ns = 0;
 
     if (!windows_make(study, scratch, &windows) || !op_times_make(study, scratch, &ops) ||
-        !kernel_times_make(study, &windows, scratch, &kernels))
+        !kernel_times_get(study, scratch, &kernels))
         return false;
     if (ops.count + kernels.count == 0)
         return say_absent(study, "no op and no kernel is in the recorded steps");

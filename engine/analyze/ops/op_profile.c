@@ -108,7 +108,7 @@ static bool add_kernel(struct growing *growing, const struct kernel_time *time)
 {
     const struct profile  *profile = growing->input->study->profile;
     const struct activity *kernel = &profile->activities.items[time->activity];
-    struct kernel_name     parsed = kernel_name_parse(profile_str(profile, kernel->name));
+    struct kernel_name     parsed = growing->input->kernels->names[time->activity];
     struct op_leaf         leaf = { .op = time->op, .calls = time->calls, .ns = time->total_ns };
 
     if (kernel->op != NO_ID)
