@@ -59,6 +59,24 @@ local function updates_arrays(p, program)
   return seen
 end
 
+-- Runs a step of the programs that run as often as the one at hand, which are of the same rounds, and their share of
+-- the time of all ops.
+local function rounds_of(p, name, runs)
+  local programs, all_ns, count, ns = {}, 0, 0, 0
+  for row in p:table("ops"):each() do
+    local program = programs[row.module or ""] or { calls = 0, ns = 0 }
+    programs[row.module or ""] = program
+    program.calls, program.ns = math.max(program.calls, row.calls or 0), program.ns + row.self_ns
+    all_ns = all_ns + row.self_ns
+  end
+  for module, program in sorted_pairs(programs) do
+    if module == name or (program.calls >= 0.9 * runs and program.calls <= 1.1 * runs) then
+      count, ns = count + runs, ns + program.ns
+    end
+  end
+  return math.max(count, runs), all_ns > 0 and ns / all_ns or 1
+end
+
 -- Many backward passes of a few rows each lead to one update.
 local function of_pytorch(p, cfg)
   local step_ns, passes, rows = p.fact["step.ns"], p.fact["torch.backward_passes"], p.fact["torch.product_rows"]
@@ -177,10 +195,11 @@ return rule {
   doc = [[
 The same compiled program runs n times a step: each run reads all weights again and pays its own
 launch. As one batch the weights are read once. Priced as if a batch of n cost as much as the fourth
-root of n single runs, between one (weights dominate) and n (arithmetic does). Silent when a run
+root of n single runs, between one (weights dominate) and n (arithmetic does); programs that run as often belong to the
+same rounds, and go with it. Silent when a run
 takes long by itself, where its products work on many rows (that is a batch), where the program only updates arrays
 or gives nothing but new versions of what it takes (an iteration), and where Python reads a result in each turn to
-decide what to run next. A fact where the program may make one token of a text after the other, and where nothing marks
+decide what to run next. A bound where the program may make one token of a text after the other, and where nothing marks
 steps and each short call is mostly the host's. PyTorch programs do
 the same that go backward many times over a few rows before they update, or call a network for one row after the other
 without the next one being made of its result: what starting its ops and the Python between them takes is priced, and of
@@ -224,15 +243,19 @@ products what this machine's best rate does not need.]],
     if rows and rows > cfg.max_rows then return nil end
     -- What a batch leaves of the program's own time, of other programs' and of the loop's work in Python.
     local saved = 1 - runs ^ -cfg.exponent
-    local ops = p:has("ops") and p:table("ops")
-    local ops_ns = ops and ops:sum("self_ns") or 0
-    local own_share = ops_ns > 0 and ops:where { module = name }:sum("self_ns") / ops_ns or 1
+    local of_rounds, own_share = runs, 1
+    if p:has("ops") then of_rounds, own_share = rounds_of(p, name, runs) end
     local python_ns = p:has("excess")
       and p:table("excess"):where { cause = "python", source_file = { like = "." } }:sum("ns") or 0
-    local host_share = runs / all
+    local host_share = math.min(1, of_rounds / all)
       * (1 - math.min(1, python_ns / math.max(1, p:has("part.host_ns") and p.fact["part.host_ns"] or 0)))
+    local edits = { { "scale", parts = { "host", "input", "copy", "idle.sync", "idle.other" },
+                      factor = 1 - host_share * saved },
+                    { "scale", parts = { "compute" }, factor = 1 - own_share * saved } }
+    local is_sure = (rows or runs >= cfg.min_unknown_runs) and not may_make_tokens(p)
+    local _, most_ns = p:whatif(edits)
     return finding {
-      severity = (rows or runs >= cfg.min_unknown_runs) and not may_make_tokens(p) and "warn" or "info",
+      severity = is_sure and "warn" or "info",
       title = ("%s runs %s times a step, each for one small input"):format(name, fmt.whole(runs)),
       subject = { op = name },
       evidence = { { "runs a step", runs, "count" }, { "median run", run_ns, "ns" },
@@ -242,10 +265,9 @@ products what this machine's best rate does not need.]],
       remedy = { text = "Collect the items and run them as one batch.",
                  code = p.framework == "jax" and "y = f(jnp.stack(requests))   # or jax.vmap(f)" or
                         "y = model(tf.stack(requests))" },
-      impact = impact.replay { { "scale", parts = { "host", "input", "copy", "idle.sync", "idle.other" },
-                                 factor = 1 - host_share * saved },
-                               { "scale", parts = { "compute" }, factor = 1 - own_share * saved } },
-      confidence = "medium",
+      -- Where the next run may need what this one gave, it is a bound.
+      impact = (is_sure or type(most_ns) ~= "number") and impact.replay(edits) or impact.share { ns = most_ns },
+      confidence = is_sure and "medium" or "low",
     }
   end,
 

@@ -7,7 +7,7 @@ end
 
 -- A compiled concatenation of which one operand is nearly all of the result.
 local function of_compiled(p, cfg)
-  local step_ns, ns, worst = p.fact["step.ns"], 0, nil
+  local step_ns, ns, copies_ns, worst, wholes = p.fact["step.ns"], 0, 0, nil, {}
   local joined = p:table("ops"):where { name = { like = "concatenate|concat" },
                                         type = { like = "^(fusion|concatenate)$" } }
   for _, row in ipairs(joined:top("self_ns", 8):rows()) do
@@ -19,16 +19,25 @@ local function of_compiled(p, cfg)
     -- The long operand may lose as much at its other end.
     if whole > 0 and longest >= 0.93 * whole and (rest - longest) * 16 <= whole and rest > longest then
       ns, worst = ns + row.self_ns, worst or row
+      wholes[after] = row.calls
     end
   end
-  ns = math.min(ns, step_ns)
+  -- What is handed on from round to round so is copied whole, too; written in place it is not.
+  for after, calls in pairs(wholes) do
+    local like = "^\\[" .. after .. "\\]->\\[" .. after .. "\\]"
+    for row in p:table("ops"):where { type = "copy", shapes = { like = like } }:each() do
+      if (row.calls or 0) >= 0.5 * (calls or 0) then copies_ns = copies_ns + row.self_ns end
+    end
+  end
+  ns = math.min(ns + copies_ns, step_ns)
   if not worst or ns < cfg.min_share * step_ns then return nil end
   return finding {
     title = ("Concatenations copy a long array to add a little to it: %s a step"):format(fmt.ms(ns)),
     subject = { op = worst.name },
     locations = worst.source_file and worst.source_file ~= ""
       and { { file = worst.source_file, line = worst.source_line } } or nil,
-    evidence = { { "such concatenations a step", ns, "ns", share = ns / step_ns }, { "shapes", worst.shapes } },
+    evidence = { { "such concatenations, and copies of what they make, a step", ns, "ns", share = ns / step_ns },
+                 { "shapes", worst.shapes } },
     condition = "what is added is at most a sixteenth of the result",
     remedy = { text = "Keep the whole array, donate it and write the new part in place.",
                code = "cache = jax.lax.dynamic_update_slice(cache, new, (0, t, 0))   # with donate_argnums" },
@@ -53,7 +62,8 @@ return rule {
   },
   doc = [[
 A copy into another layout reads and writes the whole tensor and computes nothing. Priced as half to all of the copies
-that the forward pass asks for, and their gradients. Silent below min_share; a copy that makes a following product
+that the forward pass asks for, and their gradients. In compiled programs concatenations that add a little to a long
+array count, with the copies that hand it on. Silent below min_share; a copy that makes a following product
 faster is worth keeping.]],
 
   check = function(p, cfg)
@@ -91,6 +101,14 @@ faster is worth keeping.]],
       facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "bitcast_concatenate_fusion", type = "fusion", self_ns = 9e6,
                            shapes = "[16,128]x[16,1024,128]->[16,1024,128]" } } } },
+    { name = "and is handed on", framework = "jax", format = "xspace", finding = true, impact_ns = 8.3e6,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "bitcast_concatenate_fusion", type = "fusion", self_ns = 6e6, calls = 96,
+                           shapes = "[1]x[128,1]x[1024,128]->[1024,128]" },
+                         { name = "copy.8", type = "copy", self_ns = 3e6, calls = 96,
+                           shapes = "[1024,128]->[1024,128]" },
+                         { name = "copy.9", type = "copy", self_ns = 1e6, calls = 1,
+                           shapes = "[1024,128]->[1024,128]" } } } },
     { name = "two halves", framework = "jax", format = "xspace", finding = false,
       facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "concatenate_fusion", type = "fusion", self_ns = 9e6,

@@ -127,6 +127,29 @@ static void items_of_a_list(void **state)
     builder_free(&program.b);
 }
 
+/* Twenty rows are read as lists, by two ops of 1 us, and written as text, 50 us each: the usual
+ * pause here, but Python's. Of the 19 behind one and before the next all go, and of the 2 us
+ * between each two of them. */
+static void rows_read_as_lists(void **state)
+{
+    struct program program;
+
+    (void)state;
+    start(&program);
+    run(&program, "aten::add", "f32[8,64]", 20000);
+    program.now += 10000;
+    for (int i = 0; i < 20; i++) {
+        run(&program, "aten::resolve_conj", "f32[8]", 1000);
+        run(&program, "aten::resolve_neg", "f32[8]", 1000);
+        program.now += i < 19 ? 50000 : 10000;
+    }
+    run(&program, "aten::add", "f32[8,64]", 20000);
+    finish(&program);
+    assert_true(fabs(claimed(&program, "long-pause") - (19 * 50e3 + 18 * 2e3)) < 1);
+    assert_sums(&program);
+    builder_free(&program.b);
+}
+
 /* Tensors copied by copy.deepcopy: storages made, filled and set, 5 us a tensor and 20 us of Python
  * between them. Of six 6 * 5 + 5 * 20 us, less a fiftieth; three are no state. */
 static void tensors_copied_deeply(void **state)
@@ -516,6 +539,7 @@ int main(void)
         cmocka_unit_test(arrays_that_are_copied_out),
         cmocka_unit_test(pauses_by_chance),
         cmocka_unit_test(items_of_a_list),
+        cmocka_unit_test(rows_read_as_lists),
         cmocka_unit_test(tensors_copied_deeply),
         cmocka_unit_test(a_state_that_is_saved),
         cmocka_unit_test(a_model_in_the_step),

@@ -33,8 +33,10 @@ static bool measure(struct finder *finder)
     struct ledger *ledger = finder->ledger;
     VEC(double) lengths = { 0 };
 
-    for (size_t u = 0; u < ledger->units.count; u++)
+    /* In a loop over values the usual pause is Python's own. */
+    for (uint32_t u = 0; u < ledger->units.count; u++)
         if (unit_is_forward_pause(&ledger->units.items[u]) &&
+            !(ledger->is_torch && pause_carries_values(ledger, u)) &&
             !vec_push(&lengths, ledger->scratch, ledger->units.items[u].ns))
             return false;
     finder->least_ns = SHORTEST_NS;

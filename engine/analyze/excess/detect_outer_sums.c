@@ -86,6 +86,21 @@ static bool pairs_rows(const struct formula *formula, uint8_t summed)
     return false;
 }
 
+/* Zeros, for arrays of all pairs of each round of a loop to be written into. */
+static void mark_stack(struct formula *formula, const struct op *writer, double share)
+{
+    const struct profile *profile = formula->waste->profile;
+    const struct tensor  *stack = &profile->tensors.items[writer->first_output];
+
+    for (uint32_t op = 0; op < formula->waste->graph->vertex_count; op++) {
+        const struct op *row = &profile->ops.items[op];
+
+        if (row->module == writer->module && waste_is(formula->waste, op, "broadcast") &&
+            row->output_count && same_dims(&profile->tensors.items[row->first_output], stack))
+            waste_mark(formula->waste, op, share);
+    }
+}
+
 /* What else passes over an array of all pairs: gradients do, and what keeps it for them. */
 static void mark_passes(struct formula *formula, uint32_t module, double share)
 {
@@ -98,13 +113,16 @@ static void mark_passes(struct formula *formula, uint32_t module, double share)
             linear_is_elementwise(formula->waste, op) ||
             waste_is(formula->waste, op,
                      "reduce|copy|broadcast|transpose|dynamic-slice|dynamic-update-slice");
+        bool takes = row->input_count > place &&
+                     is_of_pairs(formula, &profile->tensors.items[row->first_input + place]);
 
-        if (row->module == module && is_pass &&
-            ((row->output_count &&
-              is_of_pairs(formula, &profile->tensors.items[row->first_output])) ||
-             (row->input_count > place &&
-              is_of_pairs(formula, &profile->tensors.items[row->first_input + place]))))
+        if (row->module != module || !is_pass)
+            continue;
+        if (takes ||
+            (row->output_count && is_of_pairs(formula, &profile->tensors.items[row->first_output])))
             waste_mark(formula->waste, op, share);
+        if (takes && place && row->output_count)
+            mark_stack(formula, row, share);
     }
 }
 

@@ -36,13 +36,13 @@ struct kinds {
     struct id_map at;      /* steps with a long one, by kind and place */
 };
 
-/* What a tensor is made of a list by, or a number read by. */
+/* What a tensor is made of a list by, or numbers are read by: tolist() and numpy() end so. */
 static bool carries_values(const struct ledger *ledger, uint32_t before, uint32_t behind)
 {
     const struct profile *profile = ledger->study->profile;
     struct str            first = profile_str(profile, before), then = profile_str(profile, behind);
 
-    return str_fits(first, "*::item|*::is_nonzero|*::detach_|*::lift_fresh") ||
+    return str_fits(first, "*::item|*::is_nonzero|*::detach_|*::lift_fresh|*::resolve_neg") ||
            str_fits(then, "*::empty|*::item");
 }
 
@@ -55,6 +55,21 @@ static uint32_t type_behind(const struct ledger *ledger, uint32_t u)
         if (ledger->units.items[u].kind == UNIT_OP)
             return ledger->units.items[u].type;
     return 0;
+}
+
+static uint32_t type_before(const struct ledger *ledger, uint32_t u)
+{
+    uint32_t first = ledger->first_unit[ledger->units.items[u].step];
+
+    while (u-- > first)
+        if (ledger->units.items[u].kind == UNIT_OP)
+            return ledger->units.items[u].type;
+    return 0;
+}
+
+bool pause_carries_values(const struct ledger *ledger, uint32_t u)
+{
+    return carries_values(ledger, type_before(ledger, u), type_behind(ledger, u));
 }
 
 /* Adds a pause to those between the same two types. */
