@@ -512,6 +512,37 @@ static void reads_groups(void **state)
     }
 }
 
+/* Who sends to whom: around four devices, along three of them, and in pairs. */
+static void reads_rings(void **state)
+{
+    static const struct {
+        size_t      count;
+        char        pairs[4][4]; /* source and target with their keys, as protobuf writes them */
+        const char *size;
+    } cases[] = {
+        { 4,
+          { "\x08\x00\x10\x01", "\x08\x01\x10\x02", "\x08\x02\x10\x03", "\x08\x03\x10\x00" },
+          "4" },
+        { 2, { "\x08\x00\x10\x01", "\x08\x01\x10\x02" }, "3" },
+        { 4,
+          { "\x08\x00\x10\x01", "\x08\x01\x10\x00", "\x08\x02\x10\x03", "\x08\x03\x10\x02" },
+          "2" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        struct out     small = shape(F32, (int[]) { 4 }, 1), item;
+        struct fixture fixture;
+
+        item = instruction("collective-permute.1", "collective-permute", &small, 1, "");
+        for (size_t p = 0; p < cases[i].count; p++)
+            put_bytes(&item, 52, cases[i].pairs[p], 4);
+        read_program(&fixture, &item, 1);
+        assert_string_equal(attr_of(&fixture, 0, "ring_size"), cases[i].size);
+        release(&fixture);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -527,6 +558,7 @@ int main(void)
         cmocka_unit_test(tells_what_is_donated),
         cmocka_unit_test(tells_devices_that_get_the_same),
         cmocka_unit_test(reads_groups),
+        cmocka_unit_test(reads_rings),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

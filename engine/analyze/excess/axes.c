@@ -51,15 +51,19 @@ static bool has_axis(const struct axis_list *list, int axis)
     return false;
 }
 
-/* The first element is not written, as zeros are not. */
+uint32_t axes_number(const struct axes *axes, uint32_t op, uint32_t name)
+{
+    struct str text = attr_of(axes, op, name);
+    uint32_t   number = 0;
+
+    for (size_t i = 0; i < text.len && number < UINT32_MAX / 16; i++)
+        number = number * 10 + (uint32_t)(text.data[i] - '0');
+    return number;
+}
+
 uint32_t axes_element(const struct axes *axes, uint32_t op)
 {
-    struct str text = attr_of(axes, op, axes->element);
-    uint32_t   element = 0;
-
-    for (size_t i = 0; i < text.len && element < UINT32_MAX / 16; i++)
-        element = element * 10 + (uint32_t)(text.data[i] - '0');
-    return element;
+    return axes_number(axes, op, axes->element);
 }
 
 static struct axis_map same_axes(const struct tensor *from, const struct tensor *to)

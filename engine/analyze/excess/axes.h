@@ -35,6 +35,8 @@ bool axes_open(struct axes *axes, const struct waste *waste);
 const struct tensor *axes_shape(const struct axes *axes, uint32_t op);
 /* An attribute of the op, "axes": which it sums over, or of its result by axis of its operand. */
 struct axis_list axes_list(const struct axes *axes, uint32_t op, uint32_t name);
+/* An attribute of the op that is a number; 0, which is not written, where it has none. */
+uint32_t axes_number(const struct axes *axes, uint32_t op, uint32_t name);
 /* Which element of a tuple a get-tuple-element takes. */
 uint32_t axes_element(const struct axes *axes, uint32_t op);
 /* Where the axes of operand `place` go. No bits: it is not known, or not by axes. */

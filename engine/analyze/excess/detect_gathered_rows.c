@@ -8,6 +8,7 @@ enum { MOST_GATHERS = 32 };
 
 struct gather {
     uint32_t op;
+    uint32_t order; /* what puts the own part in order for it, or NO_ID */
     double   parts; /* elements of the result over those that went in */
     uint32_t cell;
 };
@@ -18,21 +19,28 @@ struct finder {
     size_t                count;
 };
 
-/* Behind what only hands on: a parameter is there before the step. */
+static bool computes(const struct compiled *compiled, uint32_t op)
+{
+    return compiled_works(compiled, op) && compiled->op_class[op] != OP_CAST &&
+           compiled->op_class[op] != OP_COPY;
+}
+
+/* Behind what only hands on or puts in another order: a parameter is there before the step. */
 static bool is_made(const struct finder *finder, uint32_t op)
 {
     const struct compiled *compiled = &finder->ledger->compiled;
     enum { FARTHEST = 16 };
 
-    for (int i = 0; i < FARTHEST && !compiled_works(compiled, op); i++) {
-        struct op_ids producers = op_graph_producers(finder->profile->graph, op);
+    for (int i = 0; i < FARTHEST && !computes(compiled, op); i++) {
+        uint32_t      inside = compiled->root[op];
+        struct op_ids producers =
+            op_graph_producers(finder->profile->graph, inside == NO_ID ? op : inside);
 
         if (!producers.count)
             return false;
         op = producers.ids[0];
     }
-    return compiled_works(compiled, op) && compiled->op_class[op] != OP_CAST &&
-           compiled->op_class[op] != OP_COPY;
+    return computes(compiled, op);
 }
 
 static bool is_forward_product(const struct finder *finder, uint32_t op)
@@ -75,7 +83,14 @@ static void list_gathers(struct finder *finder)
         in = tensor_elements(&finder->profile->tensors.items[row->first_input]);
         out = tensor_elements(result_of(finder, op));
         if (in > 0 && out >= 2 * in)
-            finder->gathers[finder->count++] = (struct gather) { op, out / in, NO_ID };
+            finder->gathers[finder->count++] =
+                (struct gather) { .op = op,
+                                  .order =
+                                      finder->ledger->compiled.op_class[producers.ids[0]] == OP_COPY
+                                          ? producers.ids[0]
+                                          : NO_ID,
+                                  .parts = out / in,
+                                  .cell = NO_ID };
     }
 }
 
@@ -91,7 +106,7 @@ static struct gather *gather_of(struct finder *finder, const struct work_unit *u
         const struct op     *row = &finder->profile->ops.items[op];
         const struct tensor *all = result_of(finder, finder->gathers[i].op);
 
-        if (op == finder->gathers[i].op)
+        if (op == finder->gathers[i].op || op == finder->gathers[i].order)
             return &finder->gathers[i];
         if (row->module != finder->profile->ops.items[finder->gathers[i].op].module)
             continue;
@@ -124,7 +139,9 @@ static bool find(struct ledger *ledger, const struct detector *self)
                 return false;
         }
         ledger_claim(ledger, gather->cell, unit,
-                     unit->part == PART_COMMUNICATION ? 1 : 1 - 1 / gather->parts);
+                     unit->part == PART_COMMUNICATION || unit->op == gather->order
+                         ? 1
+                         : 1 - 1 / gather->parts);
     }
     return true;
 }

@@ -24,6 +24,9 @@ enum {
     INSTRUCTION_PARAMETER = 9,
     INSTRUCTION_ID = 35,
     INSTRUCTION_GROUPS = 49,
+    INSTRUCTION_PAIRS = 52,
+    PAIR_SOURCE = 1,
+    PAIR_TARGET = 2,
     INSTRUCTION_DEVICE_LIST = 87,
     INSTRUCTION_MESH_AXES = 93,
     ALIAS_ENTRIES = 1,
@@ -40,6 +43,7 @@ enum {
     MOST_IDS = 4096,
     MOST_SHOWN = 16,
     MOST_AXES = 16,
+    MOST_PAIRS = 512,
 };
 
 struct entry_program {
@@ -156,18 +160,29 @@ bool hlo_attr_add(struct profile *profile, struct op *op, const char *name, stru
            vec_push(&profile->attrs, profile->arena, attr);
 }
 
+static bool add_count(struct profile *profile, struct op *op, const char *name, uint64_t number)
+{
+    struct arena scratch = { 0 };
+    struct text  count = { .arena = &scratch };
+    bool         is_added;
+
+    text_print(&count, "%llu", (unsigned long long)number);
+    is_added = hlo_attr_add(profile, op, name, text_str(&count));
+    arena_free(&scratch);
+    return is_added;
+}
+
 static bool add_groups(struct profile *profile, struct op *op, const struct groups *groups)
 {
     struct arena scratch = { 0 };
-    struct text  size = { .arena = &scratch }, ids = { .arena = &scratch };
+    struct text  ids = { .arena = &scratch };
     bool         is_added;
 
-    text_print(&size, "%llu", (unsigned long long)groups->size);
     for (size_t i = 0; i < groups->shown; i++)
         text_print(&ids, "%s%llu", i ? "," : "", (unsigned long long)groups->ids[i]);
     if (groups->shown && groups->size > groups->shown)
         text_print(&ids, ",...");
-    is_added = hlo_attr_add(profile, op, "group_size", text_str(&size)) &&
+    is_added = add_count(profile, op, "group_size", groups->size) &&
                (groups->shown == 0 || hlo_attr_add(profile, op, "group", text_str(&ids)));
     arena_free(&scratch);
     return is_added;
@@ -189,16 +204,54 @@ static bool is_donated(const struct entry_program *program, uint64_t parameter)
     return false;
 }
 
+struct pairs { /* of a collective-permute: who sends to whom */
+    uint64_t source[MOST_PAIRS], target[MOST_PAIRS];
+    size_t   count;
+};
 struct seen { /* an instruction */
     struct str    name, opcode;
     uint64_t      id, parameter;
     struct groups groups;
+    uint64_t      ring; /* devices of a collective-permute that hand on to each other */
 };
+
+static void read_pair(struct str bytes, struct pairs *pairs)
+{
+    if (pairs->count == MOST_PAIRS)
+        return;
+    pairs->source[pairs->count] = pairs->target[pairs->count] = 0;
+    for (struct wire field = wire_start(bytes); wire_next(&field);)
+        if (field.type == WIRE_VARINT && field.number == PAIR_SOURCE)
+            pairs->source[pairs->count] = field.value;
+        else if (field.type == WIRE_VARINT && field.number == PAIR_TARGET)
+            pairs->target[pairs->count] = field.value;
+    pairs->count++;
+}
+
+/* From the first pair on: around, or until one hands nothing on. */
+static uint64_t ring_size(const struct pairs *pairs)
+{
+    uint64_t at = pairs->count ? pairs->target[0] : 0, size = 1;
+
+    for (size_t steps = 0; steps < pairs->count && at != pairs->source[0]; steps++) {
+        size_t next = 0;
+
+        size++;
+        while (next < pairs->count && pairs->source[next] != at)
+            next++;
+        if (next == pairs->count)
+            break;
+        at = pairs->target[next];
+    }
+    return pairs->count ? size : 0;
+}
 
 static struct seen read_instruction(struct str bytes)
 {
-    struct seen seen = { 0 };
+    struct seen  seen = { 0 };
+    struct pairs pairs;
 
+    pairs.count = 0;
     for (struct wire field = wire_start(bytes); wire_next(&field);) {
         if (field.number == INSTRUCTION_ID && field.type == WIRE_VARINT)
             seen.id = field.value;
@@ -216,7 +269,10 @@ static struct seen read_instruction(struct str bytes)
             read_device_list(field.bytes, &seen.groups);
         else if (field.number == INSTRUCTION_MESH_AXES)
             read_mesh_axes(field.bytes, &seen.groups);
+        else if (field.number == INSTRUCTION_PAIRS)
+            read_pair(field.bytes, &pairs);
     }
+    seen.ring = ring_size(&pairs);
     return seen;
 }
 
@@ -232,16 +288,8 @@ static struct op *find_op(const struct entry_program *program, struct str name)
 /* "copies": on how many devices the program runs that all get the same. */
 static bool add_copies(const struct entry_program *program, struct op *op)
 {
-    struct arena scratch = { 0 };
-    struct text  count = { .arena = &scratch };
-    bool         is_added;
-
-    if (program->partitions < 2 || program->is_divided)
-        return true;
-    text_print(&count, "%llu", (unsigned long long)program->partitions);
-    is_added = hlo_attr_add(program->profile, op, "copies", text_str(&count));
-    arena_free(&scratch);
-    return is_added;
+    return program->partitions < 2 || program->is_divided ||
+           add_count(program->profile, op, "copies", program->partitions);
 }
 
 static bool add_instruction(const struct entry_program *program, struct str bytes, bool is_entry,
@@ -252,7 +300,7 @@ static bool add_instruction(const struct entry_program *program, struct str byte
     bool        is_root = is_entry && seen.id == root, has_axes = hlo_has_axes(seen.opcode);
     struct op  *op;
 
-    if (!is_parameter && !is_root && !has_axes && seen.groups.size == 0)
+    if (!is_parameter && !is_root && !has_axes && seen.groups.size == 0 && seen.ring == 0)
         return true;
     op = find_op(program, seen.name);
     if (!op || op->attr_count > 0)
@@ -265,6 +313,8 @@ static bool add_instruction(const struct entry_program *program, struct str byte
         (!hlo_attr_add(program->profile, op, "root", STR("true")) || !add_copies(program, op)))
         return false;
     if (has_axes && !hlo_axes_add(bytes, program->profile, op))
+        return false;
+    if (seen.ring && !add_count(program->profile, op, "ring_size", seen.ring))
         return false;
     return seen.groups.size == 0 || add_groups(program->profile, op, &seen.groups);
 }
