@@ -3,7 +3,7 @@ return rule {
   id = "frozen-gradients", api = 1, version = "1.0.0",
   title = "Gradients are computed that no update takes",
   category = "kernels", severity = "warn",
-  formats = { "kineto" },
+  formats = { "kineto", "xspace" },
   needs = { "step.ns", "excess" },
   cause = "backward.unused", tags = { "ops" },
   more_specific_than = { "hot-op", "python-in-step", "channels-last-missing" },
@@ -18,7 +18,8 @@ those of a generator in the discriminator's pass. All of that backward pass behi
 for nothing, and before it what makes only the gradients of such weights: of a discriminator on the way to its
 generator, of a network whose input is attacked. Parameters that share their shape with an updated one count as
 updated, unless the optimizer's lists tell that it takes the same part of every shape, as of a student and its
-teacher. Gradients that are added up over several passes count as taken.]],
+teacher. In a function of TensorFlow, more gradients of weights than updates, with the norm of all of them: the layers
+farthest from the loss are not updated. Gradients that are added up over several passes count as taken.]],
 
   check = function(p, cfg)
     return p:in_excess {
@@ -26,7 +27,9 @@ teacher. Gradients that are added up over several passes count as taken.]],
       title = "Gradients that no update takes cost %s a step",
       time = "the part of the backward pass that makes them",
       remedy = { text = "Freeze what is not trained, or run it without gradients; detach what only hands data on.",
-                 code = "for q in backbone.parameters(): q.requires_grad_(False)   # or: with torch.no_grad(): "
+                 code = p.framework == "tensorflow" and "gradients = tape.gradient(loss, head.trainable_variables)   "
+                     .. "# not of model.trainable_variables; or: backbone.trainable = False"
+                   or "for q in backbone.parameters(): q.requires_grad_(False)   # or: with torch.no_grad(): "
                    .. "h = backbone(x); or: loss = d(g(z).detach())" },
       confidence = "high",
     }
@@ -38,6 +41,10 @@ teacher. Gradients that are added up over several passes count as taken.]],
       tables = { excess = { { cell = 1, flaw = "unused-gradients", op = "aten::linear", ns = 3e6, share = 0.3,
                               factor = 0.1,
         region = "train.py(12): step", detail = "60 of 62 gradients" } } } },
+    { name = "clipped by the norm of all", framework = "tensorflow", format = "xspace", finding = true,
+      replay = { 5e6 }, facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "unused-gradients", op = "Conv2DBackpropFilter", ns = 5e6, share = 0.5,
+                              factor = 0 } } } },
     { name = "too little", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "unused-gradients", ns = 2e5, share = 0.02, factor = 0.1 } } } },

@@ -163,12 +163,74 @@ static void layers_without_gradients(void **state)
     }
 }
 
+/* Gradients of a head, which are updated, and of two convolutions behind it, 2 and 3 ms with an
+ * activation of 1 ms between: six gradients of weights for two updates, all of them in a norm. Not
+ * so where they are updated as well, or where nothing takes a norm, as of weights that are made
+ * anew. */
+static void gradients_that_are_only_clipped(void **state)
+{
+    static const struct {
+        const char *name, *type;
+        int64_t     ns;
+    } ops[] = {
+        { "head/dense/MatMul", "MatMul", 1000000 },
+        { "gradient_tape/head/dense/BiasAdd/BiasAddGrad", "BiasAddGrad", 1000 },
+        { "gradient_tape/head/dense/MatMul/MatMul", "MatMul", 500000 },
+        { "gradient_tape/head/dense/MatMul/MatMul_1", "MatMul", 500000 },
+        { "gradient_tape/body/pool/Tile", "Tile", 4000 },
+        { "gradient_tape/body/conv_2/BiasAdd/BiasAddGrad", "BiasAddGrad", 1000 },
+        { "gradient_tape/body/conv_2/conv/Conv2DBackpropFilter", "Conv2DBackpropFilter", 2000000 },
+        { "gradient_tape/body/conv_1/ReluGrad", "ReluGrad", 1000000 },
+        { "gradient_tape/body/conv_1/BiasAdd/BiasAddGrad", "BiasAddGrad", 1000 },
+        { "gradient_tape/body/conv_1/conv/Conv2DBackpropFilter", "Conv2DBackpropFilter", 3000000 },
+        { "sgd/AssignSubVariableOp", "AssignSubVariableOp", 1000 },
+        { "sgd/AssignSubVariableOp_1", "AssignSubVariableOp", 1000 },
+        { "norm/L2Loss", "L2Loss", 1000 },
+        { "norm/L2Loss_1", "L2Loss", 1000 },
+        { "norm/L2Loss_2", "L2Loss", 1000 },
+    };
+    static const struct {
+        size_t left_out;       /* of the last ops */
+        bool   is_all_updated; /* each conv by two more */
+        double claimed_ns;
+    } rows[] = { { 0, false, 6.002e6 }, { 1, false, 0 }, { 0, true, 0 } };
+    enum { OPS = sizeof ops / sizeof ops[0] };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct program program;
+        uint32_t       activities[OPS];
+
+        start_tensorflow(&program);
+        for (size_t op = 0; op < OPS - rows[i].left_out; op++)
+            activities[op] =
+                builder_activity(&program.b, ops[op].name, ACTIVITY_OP,
+                                 builder_op(&program.b, ops[op].name, ops[op].type, "f32[8,64]"));
+        for (int more = 0; rows[i].is_all_updated && more < 4; more++)
+            (void)builder_op(&program.b, "sgd/More", "AssignSubVariableOp", "f32[8,64]");
+        for (int step = 0; step < 3; step++) {
+            for (size_t op = 0; op < OPS - rows[i].left_out; op++) {
+                (void)builder_event(&program.b, program.thread, activities[op], program.now,
+                                    ops[op].ns);
+                program.now += ops[op].ns;
+            }
+            end_step(&program);
+        }
+        finish(&program);
+        assert_true(fabs(claimed(&program, "unused-gradients") - rows[i].claimed_ns) < 1);
+        builder_free(&program.b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(iterators_in_each_step),   cmocka_unit_test(variables_fetched_in_each_run),
-        cmocka_unit_test(batches_of_mixed_lengths), cmocka_unit_test(jacobians_across_rows),
+        cmocka_unit_test(iterators_in_each_step),
+        cmocka_unit_test(variables_fetched_in_each_run),
+        cmocka_unit_test(batches_of_mixed_lengths),
+        cmocka_unit_test(jacobians_across_rows),
         cmocka_unit_test(layers_without_gradients),
+        cmocka_unit_test(gradients_that_are_only_clipped),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
