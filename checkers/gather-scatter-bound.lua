@@ -57,7 +57,7 @@ return rule {
 Sorts, gathers, scatters and layout changes compute nothing. A full sort whose first element alone is
 used is an argmax or a top-k in disguise. Shuffles inside fusions count where the fusion holds nothing else. Priced as
 the time of sorts, of which a selection keeps a twentieth, and half of the other shuffles. Without a sort, indexing is
-worth a note only: models of graphs consist of it. Silent below min_share.]],
+worth a note only: models of graphs consist of it. Silent below min_share, and of sorts inside of embedding bags.]],
 
   check = function(p, cfg)
     local on_device = p.format == "kineto" or (p.format == "xspace" and p:has("device.idle_share"))
@@ -75,6 +75,12 @@ worth a note only: models of graphs consist of it. Silent below min_share.]],
     local wrapped = ops:where { type = "fusion",
                                 name = { like =
                                            "^wrapped_(gather|scatter|dynamic-slice|dynamic-update-slice)([.].*)?$" } }
+    -- An embedding bag's backward pass sorts the ids that it was given, and nothing selects.
+    local work = p.format == "kineto" and p:has("work") and p:table("work")
+    if work and work:where { class = "sort" }:count() == 0 and
+        work:where { class = "embedding", type = { like = "bag" } }:sum("ns") >= sorts:sum("self_ns") then
+      sorts = sorts:where { type = "" }
+    end
     local sort_ns, move_ns = sorts:sum("self_ns") + whole:sum("self_ns"), moves:sum("self_ns") + wrapped:sum("self_ns")
     local ns = sort_ns + move_ns
     if all_ns <= 0 or ns / all_ns < cfg.min_share then return nil end
@@ -141,6 +147,11 @@ worth a note only: models of graphs consist of it. Silent below min_share.]],
       tables = { ops = { { name = "fusion.1", type = "fusion", self_ns = 8e6 } },
                  kernels = { { name = "wrapped_scatter", category = "gather", total_ns = 8e6 },
                              { name = "gemm", category = "gemm", total_ns = 2e6 } } } },
+    { name = "a sort inside of an embedding bag", format = "kineto", framework = "pytorch", finding = false,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "aten::sort", type = "aten::sort", self_ns = 4e6 },
+                         { name = "aten::mm", type = "aten::mm", self_ns = 4e6 } },
+                 work = { { class = "embedding", type = "aten::_embedding_bag_backward", ns = 5e6 } } } },
     { name = "a full sort", framework = "jax", finding = true, replay = { 8e6 },
       facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "sort.0", type = "sort", shapes = "[6,32000]->[]", self_ns = 9e6 },

@@ -18,6 +18,8 @@ return rule {
                           .. "for a core" },
     high_share = { default = 0.20, min = 0, max = 1, unit = "share",
                    doc = "share of the step from which it is an error" },
+    handover_ns = { default = 0.4e6, min = 0, max = 1e9, unit = "ns",
+                    doc = "PyTorch: a wait that taking a batch from a worker would need, too" },
   },
   doc = [[
 The consumer asks for a batch and the batch is not ready. Only waiting that nothing else hides counts: a pipeline that
@@ -30,7 +32,7 @@ and in parallel counts from min_ahead_share on. A rule that names the stage at f
 
   check = function(p, cfg)
     local share, wait_ns = p.fact["input.wait_share"], p.fact["input.wait_ns"]
-    if share < cfg.min_share then return nil end
+    if share < cfg.min_share or (p.format == "kineto" and wait_ns < cfg.handover_ns) then return nil end
     if p.fact["input.keeps_up"] then return nil end
     local is_ahead = p.format == "graph" and p.fact["input.is_prefetched"]
     if is_ahead and share < cfg.min_ahead_share then return nil end
@@ -100,6 +102,8 @@ and in parallel counts from min_ahead_share on. A rule that names the stage at f
   end,
 
   examples = {
+    { name = "less than a worker's batch costs", format = "kineto", framework = "pytorch", finding = false,
+      facts = { ["step.ns"] = 3e5, ["input.wait_ns"] = 7.5e4, ["input.wait_share"] = 0.25 } },
     { name = "waits for a third", framework = "tensorflow", finding = true, impact_ns = 3e6,
       facts = { ["step.ns"] = 1e7, ["input.wait_ns"] = 3e6, ["input.wait_share"] = 0.3 }, replay = { 3e6 } },
     { name = "making a batch takes longer than the step", framework = "tensorflow", finding = true, impact_ns = 6e6,

@@ -23,8 +23,9 @@ return rule {
   doc = [[
 Each round pays Python, the dispatcher and the autograd engine some microseconds an op for a few numbers. Over all rows
 at once the same work is a handful of calls. Priced as all rounds but one, and less of it. Silent where the calls
-do long work, where each round works on all that came before, and for recurrent cells and growing
-concatenations, which have their own rules.]],
+do long work, where each round works on all that came before or gathers by what the last one picked, and for recurrent
+cells and growing concatenations, which have their own rules. A note only where each round's products have other rows,
+as those of experts: one product takes all only if they are padded or grouped.]],
 
   check = function(p, cfg)
     local function price(row)
@@ -35,7 +36,7 @@ concatenations, which have their own rules.]],
           (row.gates < 0.9 * row.repeats or
             math.min(row.picks or 0, row.slices or 0) >= 0.9 * row.repeats) and
           not (row.is_growing and row.concats >= 0.9 * row.repeats) and
-          not row.is_history and
+          not row.is_history and not row.is_fed_back and
           -- Where no steps are known, a few rounds that fill the recording are them.
           not (p:has("step.source") and p.fact["step.source"] == "whole-trace" and row.repeats < cfg.max_steps
             and ns > 0.5 * p.fact["step.ns"]) and
@@ -46,6 +47,7 @@ concatenations, which have their own rules.]],
     end
     return p:in_loop {
       price = price, min_share = cfg.min_share,
+      severity = function(row) return row.is_ragged and row.products >= row.repeats and "info" or nil end,
       title = "A loop takes slices of a tensor %s times a step: %s",
       remedy = function(row)
         return { text = "Do it for all rows at once: broadcast, gather with an index tensor, torch.bmm or torch.vmap.",
@@ -100,6 +102,17 @@ concatenations, which have their own rules.]],
           concat_ns = 0,
           readbacks = 0, conversion_ns = 0, kept_ns = 0, flops = 1e6, elements = 1000, is_growing = false,
           is_history = true } } } },
+    { name = "farthest points", framework = "pytorch", finding = false, facts = { ["step.ns"] = 2e7 },
+      tables = { eager_loops = { { anchor = "slice", ns = 1.2e7, repeats = 64, body = 9, calls = 576,
+          span_ns = 1.2e7, backward_ns = 0, call_ns = 1e4, view_ns = 2e3, products = 0, gates = 0, concats = 0,
+          concat_ns = 0, readbacks = 0, picks = 64, slices = 128, conversion_ns = 0, kept_ns = 0, flops = 0,
+          elements = 1000, is_growing = false, is_history = false, is_fed_back = true, shapes = "[4,64]" } } } },
+    { name = "experts", framework = "pytorch", finding = true, severity = "info", impact_ns = 1.1e7,
+      facts = { ["step.ns"] = 2e7 },
+      tables = { eager_loops = { { anchor = "index", ns = 1.2e7, repeats = 64, body = 5, calls = 320,
+          span_ns = 1.2e7, backward_ns = 0, call_ns = 2e3, view_ns = 2e3, products = 128, gates = 0, concats = 0,
+          concat_ns = 0, readbacks = 0, conversion_ns = 0, kept_ns = 0, flops = 1000000.0, elements = 1000,
+          is_growing = false, is_ragged = true } } } },
     { name = "slices of three steps that nothing marks", framework = "pytorch", finding = false,
       facts = { ["step.ns"] = 1e7, ["step.source"] = "whole-trace" },
       tables = { eager_loops = { { anchor = "select", ns = 9e6, repeats = 9, body = 12, calls = 108, span_ns = 9e6,

@@ -182,7 +182,7 @@ local function in_loop(p, kind)
   if not worst then return nil end
   local row, ns, rounds = worst.row, worst.ns, fmt.whole(worst.row.repeats)
   return finding {
-    title = kind.title:format(rounds, fmt.ms(ns)),
+    title = kind.title:format(rounds, fmt.ms(ns)), severity = kind.severity and kind.severity(row),
     subject = { op = row.anchor },
     locations = row.source_file and { { file = row.source_file, line = row.source_line } } or nil,
     evidence = { { "time a step, backward and pauses included", ns, "ns", share = math.min(ns / step_ns, 1) },

@@ -112,6 +112,39 @@ static void a_loop_takes_slices(void **state)
     builder_free(&program.b);
 }
 
+/* Each of ten rounds gathers by what the one before picked and wrote down, or picks for itself; and
+ * the products of ten experts have as many rows as tokens chose them. */
+static void rounds_that_need_each_other(void **state)
+{
+    static const char *const rows[] = { "f32[7,64] f32[64,64]", "f32[9,64] f32[64,64]",
+                                        "f32[5,64] f32[64,64]" };
+    (void)state;
+    for (int way = 0; way < 3; way++) {
+        struct program program;
+        struct err     err = { 0 };
+
+        start(&program);
+        uint32_t select =
+            builder_activity(&program.b, "aten::select", ACTIVITY_OP,
+                             builder_op(&program.b, "aten::select", "aten::select", "f32[10,64]"));
+        for (int i = 0; i < 10; i++) {
+            builder_event(&program.b, program.thread, select, program.now, 1000);
+            program.now += 1100;
+            if (way < 2)
+                call(&program, way == 0 ? "aten::gather" : "aten::mul", "f32[64]", 1000);
+            else
+                call(&program, "aten::linear", rows[i % 3], 1000);
+            call(&program, "aten::argmax", "f32[64]", 1000);
+            call(&program, "aten::copy_", "i64[1]", 1000);
+        }
+        builder_finish(&program.b);
+        assert_true(analysis_eager_loops.run(&program.b.study, &err));
+        assert_true(cell(&program, "eager_loops", "is_fed_back") == (way == 0));
+        assert_true(cell(&program, "eager_loops", "is_ragged") == (way == 2));
+        builder_free(&program.b);
+    }
+}
+
 /* Ten rounds of two calls as above, and 0.4 ms of Python in every fifth of them: of each 0.3 ms
  * count, 0.1 us of which is there already. In one round alone it is no Python of the loop's, but
  * the machine's, and all of it counts. */
@@ -615,6 +648,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(attention_is_spelled_out),
         cmocka_unit_test(a_loop_takes_slices),
+        cmocka_unit_test(rounds_that_need_each_other),
         cmocka_unit_test(a_loop_that_computes_in_python),
         cmocka_unit_test(a_later_slice_is_no_round),
         cmocka_unit_test(rounds_that_need_the_last),

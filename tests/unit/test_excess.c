@@ -462,6 +462,32 @@ static void evaluation_in_the_step(void **state)
     }
 }
 
+/* Two batches behind the update, of two whole layers by one op each and a product: six of a
+ * millisecond. Parameters come behind the rows and two numbers. */
+static void evaluation_by_whole_layers(void **state)
+{
+    (void)state;
+    for (int has_shapes = 0; has_shapes < 2; has_shapes++) {
+        struct program program;
+
+        start(&program);
+        program.b.profile.has_shapes = has_shapes;
+        trained(&program, "f32[8,64] f32[192,64]", 500000);
+        trained(&program, "f32[8,64] f32[10,64]", 500000);
+        node(&program, "aten::mm", "f32[8,64] f32[64,64]", 500000);
+        slice(&program, "Optimizer.step#SGD.step", ACTIVITY_ANNOTATION, NULL, 100000);
+        run(&program, "aten::add_", "f32[192,64]", 100000);
+        for (int i = 0; i < 4; i++)
+            run(&program, "aten::_transformer_encoder_layer_fwd",
+                "f32[9,64] i64[] i64[] f32[192,64]", 1000000);
+        for (int i = 0; i < 2; i++)
+            run(&program, "aten::linear", "f32[9,64] f32[10,64]", 1000000);
+        finish(&program);
+        assert_true(fabs(claimed(&program, "evaluation") - 6e6) < 1);
+        builder_free(&program.b);
+    }
+}
+
 /* A range of a library's metrics, 98 % of 3 ms: once in fifty steps is enough. As the whole step it
  * is what the program does. */
 static void metrics_of_a_library(void **state)
@@ -782,6 +808,7 @@ int main(void)
         cmocka_unit_test(batches_that_differ),
         cmocka_unit_test(layers_in_the_backward_pass),
         cmocka_unit_test(evaluation_in_the_step),
+        cmocka_unit_test(evaluation_by_whole_layers),
         cmocka_unit_test(metrics_of_a_library),
         cmocka_unit_test(a_matrix_that_stays),
         cmocka_unit_test(adapters_beside_weights),

@@ -36,6 +36,8 @@ enum loops_column {
     ELEMENTS,
     IS_GROWING,
     IS_HISTORY,
+    IS_FED_BACK,
+    IS_RAGGED,
     OPS,
     SHAPES,
     SOURCE_FILE,
@@ -68,6 +70,10 @@ static const struct column_spec columns[] = {
     [IS_GROWING] = { "is_growing", UNIT_BOOL, "what it concatenates grows" },
     [IS_HISTORY] = { "is_history", UNIT_BOOL,
                      "its products take more with each round: all that came before" },
+    [IS_FED_BACK] = { "is_fed_back", UNIT_BOOL,
+                      "a round picks and writes down what the next one gathers by" },
+    [IS_RAGGED] = { "is_ragged", UNIT_BOOL,
+                    "products of most rounds have other rows than the first" },
     [OPS] = { "ops", UNIT_NAME, "the first calls of the body" },
     [SHAPES] = { "shapes", UNIT_NAME, "of the first call" },
     [SOURCE_FILE] = { "source_file", UNIT_NAME, "file of the first call, where recorded" },
@@ -77,6 +83,7 @@ static const struct table_spec tables[] = {
     { "eager_loops", "Python loops over slices, cells and concatenations", columns,
       ARRAY_COUNT(columns) },
 };
+static const double MOST_ROUNDS = 0.9;
 enum { FEWEST_REPEATS = 8, MOST_NAMED = 6, LONGEST_ROUND = 6 /* of mean rounds */ };
 
 struct cluster { /* anchors with the same key that follow each other */
@@ -85,8 +92,10 @@ struct cluster { /* anchors with the same key that follow each other */
 struct loop {
     uint32_t key, first_call, count, repeats;
     double   calls, span_ns, call_ns, backward_ns, products, gates, concats, concat_ns, readbacks,
-        picks, slices, conversion_ns, flops, elements, others, first_concat, last_concat;
-    bool is_history;
+        picks, slices, conversion_ns, flops, elements, others, first_concat, last_concat, fed_back,
+        other_rows;
+    int64_t first_rows; /* of its first product */
+    bool    is_history;
 };
 struct finder {
     struct study             *study;
@@ -156,6 +165,19 @@ static int compare_clusters(const void *a, const void *b)
     return IN_ORDER(COMPARE(right_covers, left_covers), COMPARE(left->first, right->first));
 }
 
+static void count_rows(const struct profile *profile, struct loop *loop,
+                       const struct eager_call *call)
+{
+    const struct op *op = call->op != NO_ID ? &profile->ops.items[call->op] : NULL;
+    int64_t rows = op && op->input_count && profile->tensors.items[op->first_input].rank > 0
+                       ? profile->tensors.items[op->first_input].dims[0]
+                       : 0;
+
+    if (loop->first_rows == 0)
+        loop->first_rows = rows;
+    loop->other_rows += rows != loop->first_rows;
+}
+
 static void count_call(struct finder *finder, struct loop *loop, const struct eager_call *call)
 {
     const struct profile    *profile = finder->study->profile;
@@ -175,8 +197,10 @@ static void count_call(struct finder *finder, struct loop *loop, const struct ea
     loop->readbacks += (kind->traits & IS_READBACK) != 0;
     loop->picks += (kind->traits & IS_PICK) != 0;
     loop->slices += (kind->traits & IS_SLICE) != 0;
-    if (kind->traits & IS_PRODUCT)
+    if (kind->traits & IS_PRODUCT) {
         loop->flops += eager_product_flops(profile, call->op);
+        count_rows(profile, loop, call);
+    }
     if (!(kind->traits & IS_LOOK)) {
         loop->elements += elements;
         loop->others++;
@@ -347,6 +371,26 @@ static bool is_history(struct finder *finder, uint32_t first, uint32_t end)
     return false;
 }
 
+/* Rounds in which what is picked is written down before the next one gathers: each needs the one
+ * before. */
+static uint32_t fed_back(struct finder *finder, uint32_t first, uint32_t end)
+{
+    uint32_t rounds = 0;
+    bool     is_picked = false, is_written = false;
+
+    for (uint32_t i = first; i < end; i++) {
+        uint16_t is = kind_of(finder, finder->calls->list.items[i].type)->traits;
+
+        if (is & IS_GATHER) {
+            rounds += is_written;
+            is_picked = is_written = false;
+        }
+        is_written |= is_picked && is & IS_WRITE;
+        is_picked |= (is & IS_PICK) != 0;
+    }
+    return rounds;
+}
+
 /* From the first to the last call, with the pauses that starting ops takes: what a round computes
  * in Python between them is its own, and stays however the ops are called. Long pauses in few of
  * the rounds are none of theirs: the machine did something else, and does so less in less time. */
@@ -386,6 +430,7 @@ static bool take(struct finder *finder, const struct cluster *cluster, uint32_t 
         return false;
     loop->count++;
     loop->is_history = loop->is_history || is_history(finder, cluster->first, end);
+    loop->fed_back += fed_back(finder, cluster->first, end);
     loop->repeats += cluster->count;
     loop->span_ns += span_of(calls, cluster->first, end, cluster->count);
     for (uint32_t i = cluster->first; i < end; i++) {
@@ -503,6 +548,9 @@ static bool add_row(struct finder *finder, struct table *table, const struct loo
     emit_number(table, ELEMENTS, row, loop->others > 0 ? loop->elements / loop->others : 0);
     emit_number(table, IS_GROWING, row, loop->last_concat > 2 * loop->first_concat);
     emit_number(table, IS_HISTORY, row, loop->is_history);
+    emit_number(table, IS_FED_BACK, row,
+                loop->fed_back + loop->count >= MOST_ROUNDS * loop->repeats);
+    emit_number(table, IS_RAGGED, row, loop->other_rows > 0.5 * loop->products);
     emit_name(table, OPS, row, name_body(finder, loop, body));
     if (first->op != NO_ID)
         emit_name(table, SHAPES, row, emit_shapes(study, &profile->ops.items[first->op]));

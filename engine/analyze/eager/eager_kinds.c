@@ -25,7 +25,10 @@ static const struct {
     { "cat|concat", IS_CONCAT | IS_STACK },
     { "item|is_nonzero", IS_READBACK },
     { "select|slice|narrow", IS_LOOK | IS_SLICE },
-    { "view|index|unsqueeze|squeeze|t|transpose|reshape|expand", IS_LOOK },
+    { "view|unsqueeze|squeeze|t|transpose|reshape|expand", IS_LOOK },
+    { "index", IS_LOOK | IS_GATHER },
+    { "gather|index_select|embedding", IS_GATHER },
+    { "copy|index_put|scatter|fill", IS_WRITE },
     { "stack", IS_LOOK | IS_STACK },
     { "mse_loss|l1_loss|cross_entropy_loss|smooth_l1_loss|binary_cross_entropy|"
       "binary_cross_entropy_with_logits|nll_loss|huber_loss",

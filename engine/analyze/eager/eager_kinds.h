@@ -33,7 +33,9 @@ enum {
     IS_ATTENTION = 512,
     IS_DRAW = 1024,
     IS_PICK = 2048, /* what it gives decides what is looked up next */
-    IS_SLICE = 4096
+    IS_SLICE = 4096,
+    IS_GATHER = 8192,
+    IS_WRITE = 16384
 };
 struct eager_kind { /* of a type of op */
     uint8_t  is_known, class; /* enum anchor_class */

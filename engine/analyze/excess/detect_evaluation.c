@@ -14,17 +14,27 @@ struct finder {
     double         trained; /* products that train, a step */
 };
 
-/* The operand that holds parameters: the second, behind a bias the third. Where no shapes were
- * recorded all products of one name count as of one weight. */
+/* PyTorch runs whole layers as one op where no gradients are needed. */
+static bool is_layer(const struct ledger *ledger, const struct work_unit *unit)
+{
+    return unit->kind == UNIT_OP && unit->phase == UNIT_FORWARD &&
+           str_contains(unit_type(ledger, unit), STR("transformer_encoder_layer"));
+}
+
+/* The first operand with parameters: behind the rows, and behind a bias. Where no shapes were
+ * recorded all products count as of one weight. */
 static struct str weight_key(const struct ledger *ledger, const struct work_unit *unit,
                              int64_t *words)
 {
     const struct tensor *weight = unit_right(ledger, unit);
+    uint32_t             row = 1;
     size_t               count = 0;
 
-    words[count++] = unit->type;
+    words[count++] = unit->op_class == OP_CONVOLUTION;
     if (!ledger->study->profile->has_shapes)
         return (struct str) { (const char *)words, count * sizeof *words };
+    while (weight && weight->rank < 2 && is_layer(ledger, unit))
+        weight = unit_input(ledger, unit, ++row);
     if (!weight || weight->rank < 2)
         return (struct str) { NULL, 0 };
     for (int8_t i = 0; i < weight->rank; i++)
@@ -121,7 +131,7 @@ static bool look_at_step(struct finder *finder, const struct detector *self, siz
         }
         if (stretch.products && unit->op_class == OP_LOSS)
             stretch.is_judged = true;
-        if (!unit_is_forward_product(unit))
+        if (!unit_is_forward_product(unit) && !is_layer(ledger, unit))
             continue;
         struct str key = weight_key(ledger, unit, words);
 
