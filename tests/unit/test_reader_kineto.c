@@ -404,6 +404,22 @@ static void a_long_event_keeps_its_duration(void **state)
     arena_free(&reading.arena);
 }
 
+/* An empty name and none: rules and tables take names for texts. */
+static void what_has_no_name_is_told_so(void **state)
+{
+    struct reading        reading;
+    const struct profile *profile = &reading.profile;
+
+    (void)state;
+    read_text(&reading, STR("[{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"\",\"ts\":1,\"dur\":1},"
+                            "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"ts\":3,\"dur\":1}]"));
+    assert_true(reading.is_fine);
+    assert_true(profile->event_count == 2);
+    for (uint32_t event = 0; event < 2; event++)
+        assert_name(profile, event_activity(profile, event)->name, "(no name)");
+    arena_free(&reading.arena);
+}
+
 /* FLOPs by hand: output 2 x 8 x 16 x 16 (padding 1, stride 2 of 32), filter 3 x 3 x 3. */
 static void convolutions_and_attention_have_flops(void **state)
 {
@@ -576,6 +592,7 @@ int main(void)
         cmocka_unit_test(every_prefix_is_answered),
         cmocka_unit_test(steps_over_what_is_no_json),
         cmocka_unit_test(a_long_event_keeps_its_duration),
+        cmocka_unit_test(what_has_no_name_is_told_so),
         cmocka_unit_test(convolutions_and_attention_have_flops),
         cmocka_unit_test(knows_its_files),
         cmocka_unit_test(ranks_past_the_budget_are_left_out),

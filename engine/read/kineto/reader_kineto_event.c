@@ -256,6 +256,8 @@ static uint32_t look_up_activity(struct kineto *kineto, const struct kineto_even
     struct str name = kineto_has(event, FIELD_NAME) ? event->fields[FIELD_NAME] : STR("");
     uint32_t   id;
 
+    if (name.len == 0)
+        name = STR("(no name)");
     if (event->class == KINETO_PYTHON)
         name = without_address(name);
     kineto->key.len = 0;

@@ -153,6 +153,8 @@ static uint32_t base_row(struct tables *tables, const struct label *label)
     if (*row == 0) {
         const struct plane_tables *plane = plane_of(tables->tasks, type);
 
+        if (plane->plane->event_types.items[type - plane->first_type].name.len == 0)
+            return nameless_row(tables);
         *row = activity_row(tables, plane, type - plane->first_type,
                             (enum xline_class)label->line_class) +
                1;
