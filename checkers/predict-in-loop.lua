@@ -1,4 +1,9 @@
 -- predict or evaluate is called again and again, each call with its own set-up.
+-- What is outside of ops goes, as where the model itself is called.
+local function without_setup(cfg)
+  return { { "scale", parts = { "host", "input", "compile" }, factor = cfg.left } }
+end
+
 -- A call in or between training steps: its function and the one that trains both run.
 local function beside(p, cfg, builds, setup_ns)
   local step_ns, functions = p.fact["step.ns"], 0
@@ -36,7 +41,7 @@ local function beside(p, cfg, builds, setup_ns)
         code = "loss = model.train_on_batch(x, y)" } or
       { text = "Validate once an epoch; for a few rows call the model itself.",
                code = "model.fit(train, validation_data=validation)   # in callbacks: model(rows, training=False)" },
-    impact = impact.replay { { "scale", parts = { "host", "input", "compile" }, factor = cfg.left } },
+    impact = impact.replay(without_setup(cfg)),
     confidence = "high",
   }
 end
@@ -63,7 +68,8 @@ return rule {
   },
   doc = [[
 Model.predict and evaluate build a dataset, its iterator and their functions in every call. Called
-for one row at a time, that set-up is the work. Priced as all of the step but one call in n. A call beside
+for one row at a time, that set-up is the work. Priced as all of the step but one call in n, or as what calls of the
+model itself leave out, whichever is more. A call beside
 each training step, to validate or from a callback, costs the same, and so does a call of fit for each batch: priced as
 all but a twentieth of what the step spends outside of ops.
 Silent where a step builds few datasets, and for single calls without other functions.]],
@@ -78,6 +84,11 @@ Silent where a step builds few datasets, and for single calls without other func
     if setup_ns / step_ns < cfg.min_share then return nil end
 
     local calls = math.max(p.fact["eager.function_calls"], 2)
+    -- One call for all, or the same calls without what each sets up: whichever leaves less.
+    local one, bare = { { "scale", factor = 1 / calls } }, without_setup(cfg)
+    local _, one_ns = p:whatif(one)
+    local _, bare_ns = p:whatif(bare)
+    local is_bare = type(one_ns) == "number" and type(bare_ns) == "number" and bare_ns > one_ns
     return finding {
       title = ("Datasets are built %s times a step, as predict does in each call"):format(fmt.whole(builds)),
       evidence = { { "building iterators a step", setup_ns, "ns", share = math.min(setup_ns / step_ns, 1) },
@@ -87,7 +98,7 @@ Silent where a step builds few datasets, and for single calls without other func
         fmt.count(cfg.min_calls), fmt.pct(setup_ns / step_ns)),
       remedy = { text = "Call predict once for all rows, or call the model itself for small inputs.",
                  code = "y = model.predict(all_rows, batch_size=256)   # or model(rows, training=False)" },
-      impact = impact.replay { { "scale", factor = 1 / calls } },
+      impact = impact.replay(is_bare and bare or one),
       confidence = "high",
     }
   end,

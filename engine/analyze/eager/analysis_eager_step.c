@@ -112,7 +112,8 @@ static const struct fact_spec produces[] = {
                     "copies into another layout and clones in the forward pass a step, both ways" },
     [COPIES_COUNT] = { "torch.copies", UNIT_COUNT, "how many a step" },
     [APPENDS_NS] = { "torch.appends_ns", UNIT_NS,
-                     "concatenations that copy a long tensor to add a little to it, a step" },
+                     "concatenations that copy a long tensor to add a little to it, a step, and "
+                     "giving back what they copied" },
     [APPENDS_COUNT] = { "torch.appends", UNIT_COUNT, "how many a step" },
     [DROPOUT_NS] = { "torch.dropout_ns", UNIT_NS,
                      "dropout a step; of attention that drops, all but its products, since one "
@@ -293,6 +294,12 @@ static double dropout_ns(struct summer *summer, const struct eager_call *call)
     return call->work_ns - call->products_ns;
 }
 
+static bool is_append(struct summer *summer, const struct eager_call *call)
+{
+    return trait_of(summer, call->type) == TRAIT_CONCAT &&
+           appends(summer->study->profile, call->op);
+}
+
 static bool count_forward(struct summer *summer, uint32_t at, const struct eager_call *before)
 {
     const struct eager_call *call = &summer->calls->list.items[at];
@@ -308,14 +315,20 @@ static bool count_forward(struct summer *summer, uint32_t at, const struct eager
         return false;
     if (before && !summer->calls->is_on_device && before->phase == PHASE_FORWARD &&
         before->window == call->window && before->timeline == call->timeline &&
-        call->start_ns > before->end_ns)
-        summer->sums[FORWARD_GAP_NS] += (double)(call->start_ns - before->end_ns);
+        call->start_ns > before->end_ns) {
+        double pause_ns = (double)(call->start_ns - before->end_ns);
+
+        summer->sums[FORWARD_GAP_NS] += pause_ns;
+        /* What was copied is given back to the system, which takes no longer than writing it. */
+        if (is_append(summer, before))
+            summer->sums[APPENDS_NS] += pause_ns < before->work_ns ? pause_ns : before->work_ns;
+    }
     summer->sums[DROPOUT_NS] += dropout_ns(summer, call);
     if (trait == TRAIT_COPY && call->conversion_ns > 0) {
         summer->sums[COPIES_COUNT]++;
         summer->sums[COPIES_NS] += ns + call->backward_ns;
     }
-    if (trait == TRAIT_CONCAT && appends(summer->study->profile, call->op)) {
+    if (is_append(summer, call)) {
         summer->sums[APPENDS_COUNT]++;
         summer->sums[APPENDS_NS] += ns;
     }
