@@ -20,12 +20,15 @@ const char *field_copy(lua_State *lua, int index, const char *field, struct aren
         return NULL;
     }
     text.data = lua_tolstring(lua, index, &text.len);
-    if (text.len > MAX_TEXT_BYTES || memchr(text.data, '\0', text.len))
-        luaL_error(lua, "%s is too long or holds a zero byte", field);
-    text = arena_str(arena, text);
-    if (!text.data)
+    if (text.len > MAX_TEXT_BYTES)
+        luaL_error(lua, "%s is too long", field);
+    char *copy = arena_new_array(arena, char, text.len + 1);
+    if (!copy)
         luaL_error(lua, "not enough memory");
-    return text.data;
+    for (size_t i = 0; i < text.len; i++) /* names in recordings may hold zero bytes */
+        copy[i] = text.data[i] ? text.data[i] : '?';
+    copy[text.len] = '\0';
+    return copy;
 }
 
 const char *field_text(lua_State *lua, int index, const char *field, bool is_needed,

@@ -115,6 +115,10 @@ def main():
     write("zeros.json", whole[:begin] + b"\0" * (end - begin) + whole[end:])
     for path, needle in (("cut.json", "ends early"), ("hole.json", "no JSON"), ("zeros.json", "zero bytes")):
         check_said(path, needle)
+    # A name that holds a zero byte as JSON writes it is a name: rules say it with a sign in the byte's place.
+    write("odd.json", whole.replace(b'"aten::add"', b'"aten::\\u0000add"'))
+    status, out, _ = run("advise", "odd.json", "--only", "hot-op", "--min-impact", "0")
+    expect(status == 0 and "aten::?add" in out and "failed" not in out, f"a zero byte in a name: {status} {out}")
     for path, needle in (("cut.json", "ends early"), ("hole.json", "no JSON"), ("half.json", "ends early")):
         check_gate(path, needle)
         check_baseline(path, needle)

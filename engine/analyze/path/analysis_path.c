@@ -46,14 +46,14 @@ static uint32_t find_leader(const struct study *study)
     const struct profile *profile = study->profile;
     const struct step    *first = &study->steps.list.items[study->path.step_rows.items[0]];
     uint32_t              best = NO_ID;
-    int64_t               most_ns = 0;
+    double                most_ns = 0;
 
     if (first->timeline != NO_ID &&
         profile->timelines.items[first->timeline].kind == TIMELINE_THREAD)
         return first->timeline;
     for (uint32_t t = 0; t < profile->timelines.count; t++) {
         const struct timeline *line = &profile->timelines.items[t];
-        int64_t                host_ns = 0;
+        double                 host_ns = 0;
 
         if (line->kind != TIMELINE_THREAD || line->host != study->steps.host)
             continue;
@@ -63,7 +63,7 @@ static uint32_t find_leader(const struct study *study)
 
             if (kind == ACTIVITY_PYTHON || kind == ACTIVITY_DISPATCH || kind == ACTIVITY_LAUNCH ||
                 kind == ACTIVITY_STEP)
-                host_ns += event_duration_ns(profile, event);
+                host_ns += (double)event_duration_ns(profile, event);
         }
         if (host_ns > most_ns)
             most_ns = host_ns, best = t;
