@@ -12,6 +12,11 @@ local kinds = {
     remedy = { text = "Look up first, then normalise or scale the rows that came out; what does not change from step "
                  .. "to step is computed once before the loop.",
                code = "a = F.normalize(table[ids], dim=-1)   # instead of F.normalize(table, dim=-1)[ids]" } },
+  { flaw = "idle-experts", confidence = "high",
+    title = "Experts work on rows that did not pick them: %s of each step", time = "experts on rows of others",
+    remedy = { text = "Give each expert the rows that picked it: gathered, worked on, added back.",
+               code = "row, nth = torch.where(picked == e)\n"
+                 .. "out.index_add_(0, row, expert(x[row]) * weight[row, nth, None])" } },
   { flaw = "cut-results", confidence = "medium",
     title = "Results of which only a part is taken: %s a step too much", time = "computing what is cut off",
     remedy = { text = "Cut first, then compute: last positions and chosen rows belong in front of the product.",
@@ -88,6 +93,10 @@ all outputs that take a hundred times as long as the model: a bound, since outpu
     { name = "too little", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "thrown-rows", ns = 2e5, share = 0.02, factor = 0.1 } } } },
+    { name = "experts on all rows", framework = "pytorch", format = "kineto", finding = true, replay = { 5e6 },
+      facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "idle-experts", op = "aten::linear", ns = 5e6, share = 0.5,
+                              factor = 0.25 } } } },
     { name = "another flaw", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "other", ns = 3e6, share = 0.3, factor = 0.1 } } } },

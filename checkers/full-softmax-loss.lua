@@ -71,6 +71,19 @@ local function of_names(p, cfg)
   }
 end
 
+-- Ledger: the softmax, the product that makes its logits, and both ways back.
+local function of_torch(p, cfg)
+  return p:in_excess {
+    flaw = "wide-loss", min_share = cfg.min_share, time = "what classes that are not sampled take",
+    title = "The loss over all classes takes %s of each step",
+    remedy = { text = "Train with a sampled loss, or over a tree of classes; evaluate with the full one. Where all "
+                 .. "classes are needed, join the product and the loss, in chunks of rows.",
+               code = "c = torch.cat([labels, torch.randint(classes, (2048,))])   # labels and other classes\n"
+                 .. "loss = F.cross_entropy(h @ table.weight[c].T, torch.arange(len(labels)))" },
+    confidence = "low",
+  }
+end
+
 local function of_xspace(p, cfg)
   if p:has("ops") and p.framework == "jax" then return of_compiled(p, cfg) end
   if p:has("ops") and p.framework == "tensorflow" then return of_names(p, cfg) end
@@ -81,9 +94,9 @@ return rule {
   id = "full-softmax-loss", api = 1, version = "1.0.0",
   title = "The loss is computed over very many classes",
   category = "model", severity = "info",
-  formats = { "profile", "graph", "xspace" },
+  formats = { "profile", "graph", "xspace", "kineto" },
   needs = { "step.ns" },
-  cause = "loss", tags = { "tensorflow", "ops" },
+  cause = "loss", tags = { "ops" },
   more_specific_than = { "hot-op" },
   params = {
     min_classes = { default = 20000, min = 2, max = 1e9, unit = "count", doc = "classes from which this is said" },
@@ -96,14 +109,16 @@ return rule {
     samples = { default = 2048, min = 1, max = 1e9, unit = "count", doc = "classes that a sampled loss would look at" },
   },
   doc = [[
-Softmax cross-entropy over tens of thousands of classes multiplies and exponentiates for each of them. A sampled loss
-looks at one or two thousand while training. Priced as the share of classes that are then left out; the model changes,
-so confidence is low. Where no shapes are recorded, a softmax that takes a fair part of the time, and a product whose
-gradients take more, tell that there are many. Silent for fewer classes, where the loss takes little, and where it has
-no gradients: evaluation needs all classes and does not train.]],
+[ Softmax cross-entropy over tens of thousands of classes multiplies and exponentiates for each of them. A sampled
+loss looks at one or two thousand while training. Priced as the share of classes that are then left out; the model
+changes, so confidence is low. Where no shapes are recorded, a softmax that takes a fair part of the time, and a
+product whose gradients take more, tell that there are many; in PyTorch, that loss and product take more than all
+layers before them. Silent for fewer classes, where the loss takes little, and where it has no gradients: evaluation
+needs all classes and does not train.]],
 
   check = function(p, cfg)
     if p.format == "xspace" then return of_xspace(p, cfg) end
+    if p.format == "kineto" then return of_torch(p, cfg) end
     if not p:has("graph_patterns") then return skip { reason = "no graph is recorded", capture = "a graph" } end
     local step_ns = p.fact["step.ns"]
     local losses = p:table("graph_patterns"):where { pattern = "softmax-loss", elements = { min = cfg.min_classes } }
@@ -128,6 +143,13 @@ no gradients: evaluation needs all classes and does not train.]],
   end,
 
   examples = {
+    { name = "items of a recommender", format = "kineto", framework = "pytorch", finding = true, replay = { 8e6 },
+      facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "wide-loss", op = "aten::cross_entropy_loss", ns = 8e6, share = 0.8,
+                              factor = 0.1 } } } },
+    { name = "a small part of the step", format = "kineto", framework = "pytorch", finding = false,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "wide-loss", ns = 8e5, share = 0.08, factor = 0.1 } } } },
     { name = "a vocabulary", format = "graph", framework = "tensorflow", finding = true, impact_ns = 4.4e6,
       facts = { ["step.ns"] = 1e7 },
       tables = { graph_patterns = { { pattern = "softmax-loss", op = "loss/xent", ns = 5e6, count = 1,

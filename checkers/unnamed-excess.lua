@@ -7,7 +7,8 @@ local named = "small-runs|metrics|model-built|side-product|worker-start|"
   .. "dense-jacobian|product-order|repeated-rows|frozen-work|frozen-layers|cut-results|long-transform|"
   .. "complex-of-real|outer-sums|outer-matrix|"
   .. "masked-work|masked-write|separate-rounds|remade-rows|side-by-side|iterator-made|"
-  .. "fetched-variables|row-jacobian|called-again|whole-history|same-input|pipeline-bubble"
+  .. "fetched-variables|row-jacobian|called-again|whole-history|same-input|pipeline-bubble|"
+  .. "wide-loss|idle-experts"
 local ways = {
   ["wait.input"] = { "waits for data",
                      "Make the next batch beside the step: workers, prefetch, fewer and larger reads." },

@@ -488,6 +488,73 @@ static void evaluation_by_whole_layers(void **state)
     }
 }
 
+static void trained_way_back(struct program *program, uint32_t forward, const char *op,
+                             const char *shapes, int64_t ns)
+{
+    uint32_t back =
+        slice(program, "autograd::engine::evaluate_function: X", ACTIVITY_EXECUTOR, NULL, ns);
+
+    run(program, op, shapes, ns);
+    builder_flow(&program->b, forward, back, FLOW_FORWARD_BACKWARD);
+}
+
+/* Behind four layers of 1 ms, a product of 3 ms, its loss of 5 ms, and back 4 and 6: 18 of 26 ms.
+ * Of 20480 classes a tenth is kept; where they are not known, too; of 512 nothing is said. */
+static void a_loss_over_many_classes(void **state)
+{
+    static const struct {
+        const char *logits;
+        bool        has_shapes;
+        double      excess_ns;
+    } cases[] = { { "f32[64,20480] i64[64]", true, 0.9 * 18e6 },
+                  { "f32[64,20480] i64[64]", false, 0.9 * 18e6 },
+                  { "f32[64,512] i64[64]", true, 0 } };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        struct program program;
+        uint32_t       layers[4], product, loss;
+
+        start(&program);
+        program.b.profile.has_shapes = cases[i].has_shapes;
+        for (int l = 0; l < 4; l++)
+            layers[l] = run(&program, "aten::linear", "f32[64,48] f32[48,48]", 1000000);
+        product = run(&program, "aten::matmul", "f32[64,48] f32[48,20480]", 3000000);
+        loss = run(&program, "aten::cross_entropy_loss", cases[i].logits, 5000000);
+        trained_way_back(&program, loss, "aten::_log_softmax_backward_data", "f32[64,20480]",
+                         4000000);
+        trained_way_back(&program, product, "aten::mm", "f32[48,64] f32[64,20480]", 6000000);
+        for (int l = 4; l-- > 0;)
+            trained_way_back(&program, layers[l], "aten::mm", "f32[64,48] f32[48,48]", 1000000);
+        finish(&program);
+        assert_true(fabs(claimed(&program, "wide-loss") - cases[i].excess_ns) < 1);
+        assert_sums(&program);
+        builder_free(&program.b);
+    }
+}
+
+/* Two of four experts are picked for each of 64 rows; all products of 1 ms are over all of them, or
+ * over those that picked the expert. */
+static void experts_on_rows_of_others(void **state)
+{
+    (void)state;
+    for (int way = 0; way < 2; way++) {
+        struct program program;
+
+        start(&program);
+        run(&program, "aten::linear", "f32[64,96] f32[4,96]", 100000);
+        run(&program, "aten::softmax", "f32[64,4]", 100000);
+        run(&program, "aten::topk", "f32[64,4]", 100000);
+        run(&program, "aten::scatter", "f32[64,4] i64[] i64[64,2] f32[64,2]", 100000);
+        for (int e = 0; e < 4; e++)
+            run(&program, "aten::linear", way ? "f32[31,96] f32[96,96]" : "f32[64,96] f32[96,96]",
+                1000000);
+        finish(&program);
+        assert_true(fabs(claimed(&program, "idle-experts") - (way ? 0 : 0.5 * 4e6)) < 1);
+        builder_free(&program.b);
+    }
+}
+
 /* A range of a library's metrics, 98 % of 3 ms: once in fifty steps is enough. As the whole step it
  * is what the program does. */
 static void metrics_of_a_library(void **state)
@@ -809,6 +876,8 @@ int main(void)
         cmocka_unit_test(layers_in_the_backward_pass),
         cmocka_unit_test(evaluation_in_the_step),
         cmocka_unit_test(evaluation_by_whole_layers),
+        cmocka_unit_test(a_loss_over_many_classes),
+        cmocka_unit_test(experts_on_rows_of_others),
         cmocka_unit_test(metrics_of_a_library),
         cmocka_unit_test(a_matrix_that_stays),
         cmocka_unit_test(adapters_beside_weights),

@@ -117,6 +117,9 @@ bool unit_is_forward_pause(const struct work_unit *unit);
 /* An op, or the host's time between ops, whether a step's mark covers it or not: what goes where
  * the ops around it go. */
 bool unit_goes_with_ops(const struct work_unit *unit);
+/* Marks, by unit, those of the backward pass whose nodes are for an op of units [first, last], as far
+ * as the recording tells. false: out of memory. */
+bool units_mark_backward(const struct ledger *ledger, uint32_t first, uint32_t last, bool *marks);
 /* Which part of a product's rows the next op keeps, as it cuts the others off; 1: all of them. */
 double unit_kept_rows(const struct ledger *ledger, uint32_t unit);
 bool   same_dims(const struct tensor *a, const struct tensor *b);

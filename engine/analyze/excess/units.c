@@ -239,6 +239,48 @@ static bool mark_trained(struct ledger *ledger)
     return true;
 }
 
+static bool holds_one(const struct profile *profile, uint32_t node, const int64_t *starts,
+                      size_t count)
+{
+    int64_t from = event_start_ns(profile, node), to = from + event_duration_ns(profile, node);
+    size_t  low = 0, high = count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (starts[middle] < from)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < count && starts[low] < to;
+}
+
+bool units_mark_backward(const struct ledger *ledger, uint32_t first, uint32_t last, bool *marks)
+{
+    const struct profile   *profile = ledger->study->profile;
+    const struct work_unit *units = ledger->units.items;
+    VEC(int64_t) starts = { 0 };
+
+    for (size_t i = 0; i < profile->flows.count; i++) {
+        const struct flow *flow = &profile->flows.items[i];
+
+        if (flow->kind != FLOW_FORWARD_BACKWARD || flow->from >= profile->event_count ||
+            flow->to >= profile->event_count ||
+            event_start_ns(profile, flow->from) < units[first].start_ns ||
+            event_start_ns(profile, flow->from) >= units[last].end_ns)
+            continue;
+        if (!vec_push(&starts, ledger->scratch, event_start_ns(profile, flow->to)))
+            return false;
+    }
+    if (starts.count)
+        qsort(starts.items, starts.count, sizeof *starts.items, sort_by_int64);
+    for (uint32_t u = last + 1; u < ledger->first_unit[units[first].step + 1]; u++)
+        marks[u] |= units[u].phase == UNIT_BACKWARD && units[u].node != NO_ID &&
+                    holds_one(profile, units[u].node, starts.items, starts.count);
+    return true;
+}
+
 /* The cheapest ops show what starting one costs; few large ops or many fragments would mislead. */
 static bool measure_start(struct ledger *ledger)
 {
