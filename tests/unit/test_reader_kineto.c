@@ -404,6 +404,20 @@ static void a_long_event_keeps_its_duration(void **state)
     arena_free(&reading.arena);
 }
 
+/* 2^50 ns are 1.126 million seconds. */
+static void nobody_records_for_weeks(void **state)
+{
+    struct reading reading;
+
+    (void)state;
+    read_text(&reading, STR("[{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":1.125e12},"
+                            "{\"ph\":\"X\",\"name\":\"b\",\"ts\":1,\"dur\":1.127e12}]"));
+    assert_true(reading.is_fine);
+    assert_int_equal(reading.profile.event_count, 1);
+    assert_true(has_note(&reading.profile, "without a usable time"));
+    arena_free(&reading.arena);
+}
+
 /* An empty name and none: rules and tables take names for texts. */
 static void what_has_no_name_is_told_so(void **state)
 {
@@ -592,6 +606,7 @@ int main(void)
         cmocka_unit_test(every_prefix_is_answered),
         cmocka_unit_test(steps_over_what_is_no_json),
         cmocka_unit_test(a_long_event_keeps_its_duration),
+        cmocka_unit_test(nobody_records_for_weeks),
         cmocka_unit_test(what_has_no_name_is_told_so),
         cmocka_unit_test(convolutions_and_attention_have_flops),
         cmocka_unit_test(knows_its_files),

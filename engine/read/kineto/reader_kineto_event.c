@@ -299,6 +299,9 @@ static uint32_t event_activity_row(struct kineto *kineto, const struct kineto_ev
 
 /* Beyond this a sum of start and duration might not fit. */
 #define LARGEST_NS (INT64_MAX / 4)
+/* Two weeks: nobody records for as long, and the durations of 8000 such events add up to no more
+ * than fits. */
+#define LONGEST_NS (INT64_C(1) << 50)
 
 static bool take_time(struct kineto *kineto, const struct kineto_event *event,
                       enum kineto_field field, int64_t *time_ns)
@@ -325,7 +328,8 @@ static void add_slice(struct kineto *kineto, const struct kineto_event *event)
     if (event->class == KINETO_FRAME)
         return;
     if (!take_time(kineto, event, FIELD_START, &raw.start_ns) ||
-        !take_time(kineto, event, FIELD_DURATION, &raw.duration_ns)) {
+        !take_time(kineto, event, FIELD_DURATION, &raw.duration_ns) ||
+        raw.duration_ns > LONGEST_NS) {
         kineto->trouble[TROUBLE_TIME]++;
         return;
     }
