@@ -10,6 +10,25 @@ local function of_compiled(p, cfg)
     confidence = "high",
   }
 end
+
+-- Ledger: calls of a function that make a word each, and what they make of the words before anew.
+local function of_token_calls(p, cfg)
+  return p:in_excess {
+    flaw = "remade-keys", min_share = cfg.min_share, time = "keys and values that stay the same",
+    title = "Keys and values of an encoder's output are made again for each token: %s a step",
+    remedy = { text = "Project the encoder's output once a text and hand keys and values to each call.",
+               code = "memory = [(block.key(frames), block.value(frames)) for block in decoder.blocks]   # once" },
+    confidence = "medium",
+  } or p:in_excess {
+    flaw = "uncached-call", min_share = cfg.min_share, severity = "info", time = "running all words again",
+    title = "Calls that pick one word each keep nothing of those before: %s a step",
+    remedy = { text = "Where each call goes on with the text of the one before, keep keys and values between calls, "
+                 .. "and run the new token alone.",
+               code = "logits, cache = decode(tokens[:, t:t + 1], cache)   # cache comes back in the next call" },
+    confidence = "low",
+  }
+end
+
 return rule {
   id = "kv-cache-missing", api = 1, version = "1.0.0",
   title = "Each new token runs all tokens before it again",
@@ -29,11 +48,14 @@ that keeps no keys and values. What is needed are the new rows; the first round 
 recordings of PyTorch without shapes, calls of attention in rounds that look words up, pick one and join it to the
 others, and join or write nothing else: with a cache an op is still started for the new word. In TensorFlow, calls of
 a graph function that run more ops from call to call and then begin again with few: a loop over the whole text so far.
-What the first of them runs is needed. Silent where gradients are computed. In compiled programs of JAX, a loop that
-writes one row of an array it carries, while products of weights that it does not change take all rows.]],
+What the first of them runs is needed. Its calls that look words up, attend and pick one, and neither join nor write
+anything, have no cache (a low confidence: texts that are told apart one by one look like it); where they do, products
+before the last attention that take many times what others do are an encoder's keys and values. Silent where gradients
+are computed. In compiled programs of JAX, a loop that writes one row of an array it carries, while products of
+weights that it does not change take all rows.]],
 
   check = function(p, cfg)
-    return of_compiled(p, cfg) or p:in_excess {
+    return of_compiled(p, cfg) or of_token_calls(p, cfg) or p:in_excess {
       flaw = "growing-prefix", min_share = cfg.min_share,
       title = "Running the same prefix again for each token takes %s a step",
       time = "what earlier rounds did already",
@@ -61,6 +83,14 @@ writes one row of an array it carries, while products of weights that it does no
       replay = { 7e6 }, facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "growing-prefix", op = "MatMul", ns = 7e6, share = 0.7, factor = 0.3,
                               detail = "a function runs more ops from call to call" } } } },
+    { name = "an encoder's keys", framework = "tensorflow", format = "xspace", finding = true, replay = { 5e6 },
+      facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "remade-keys", op = "MatMul", ns = 5e6, share = 0.5,
+                              factor = 0.05 } } } },
+    { name = "calls without a cache", framework = "tensorflow", format = "xspace", finding = true, severity = "info",
+      replay = { 4e6 }, facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "uncached-call", op = "BatchMatMulV2", ns = 4e6, share = 0.4,
+                              factor = 0.4 } } } },
     { name = "too little", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "growing-prefix", ns = 2e5, share = 0.02, factor = 0.1 } } } },
