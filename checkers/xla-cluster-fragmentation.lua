@@ -1,12 +1,13 @@
 -- A step is many small compiled programs with host time between them.
 -- The share of the time of all ops that is in programs of tiny runs, or of many; and patterns of calls of the others.
+-- A program runs as often as the ops that it runs least: others are in loops.
 local function small_share(p, cfg)
   local programs, all_ns, small_ns = {}, 0, 0
   for row in p:table("ops"):each() do
     local name = row.module or ""
-    local program = programs[name] or { ns = 0, runs = 0 }
+    local program = programs[name] or { ns = 0, runs = math.huge }
     programs[name] = program
-    program.ns, program.runs = program.ns + row.self_ns, math.max(program.runs, row.calls or 1)
+    program.ns, program.runs = program.ns + row.self_ns, math.min(program.runs, row.calls or 1)
     all_ns = all_ns + row.self_ns
   end
   local large = {}
