@@ -43,6 +43,8 @@ return rule {
     min_reads = { default = 16, min = 2, max = 1e6, unit = "count",
                   doc = "waits a step, after each few runs of programs, from which the loop itself is on the host" },
     max_runs = { default = 3, min = 1, max = 1e3, unit = "ratio", doc = "runs of programs for each wait, then" },
+    kept = { default = 0.5, min = 0, max = 1, unit = "ratio",
+             doc = "of the time in ops, what stays then: all in a compiled loop, little where rows become a batch" },
     min_steps_share = { default = 0.8, min = 0, max = 1, unit = "share",
                         doc = "share of the steps that wait for a result" },
   },
@@ -79,6 +81,8 @@ validation: priced as its runs. Silent where few steps wait or the host has litt
       end
     end
     if is_loop then
+      -- Of computing, what lies between ops is the start and end of each run.
+      local ops_share = p:has("ops.self_ns") and math.min(1, p.fact["ops.self_ns"] / p.fact["part.compute_ns"]) or 1
       return finding {
         title = ("Python reads a result %s times a step to decide what to run next"):format(fmt.whole(reads)),
         evidence = evidence, locations = locations,
@@ -87,9 +91,7 @@ validation: priced as its runs. Silent where few steps wait or the host has litt
         remedy = { text = "Make the loop and its condition part of the compiled function.",
                    code = "x = jax.jit(lambda x: jax.lax.while_loop(goes_on, body, x))(x)" },
         impact = impact.replay { { "scale", parts = { "host", "copy", "idle.sync", "idle.other" }, factor = 1 / reads },
-                                 -- Runs this short are mostly the program's own start and end.
-                                 { "scale", parts = { "compute" },
-                                   factor = (p.fact["runs.median_ns"] or 1e9) < 1e4 and 0.15 or 0.3 } },
+                                 { "scale", parts = { "compute" }, factor = cfg.kept * ops_share } },
         confidence = "medium",
       }
     end
