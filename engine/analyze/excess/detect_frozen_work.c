@@ -36,13 +36,13 @@ static bool is_frozen(const struct finder *finder, uint32_t op)
     return given > 1 && is_product(finder, op);
 }
 
-/* Gradients are made in it. */
+/* Gradients are made in it; another program of its name may have been compiled and not run. */
 static bool trains(const struct finder *finder, uint32_t module)
 {
     const struct profile *profile = finder->waste->profile;
 
     for (uint32_t op = 0; op < profile->ops.count; op++)
-        if (profile->ops.items[op].module == module &&
+        if (profile->ops.items[op].module == module && waste_calls(finder->waste, op) > 0 &&
             str_contains(profile_str(profile, profile->ops.items[op].origin), STR("transpose(jvp")))
             return true;
     return false;
