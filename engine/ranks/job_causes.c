@@ -449,25 +449,33 @@ static void sum_efficiency(struct finding *finding)
     sum->parallel = sum->load_balance * sum->transfer;
 }
 
-static void sum_bubble(struct finding *finding)
+static bool sum_bubble(struct finding *finding)
 {
     const struct job *job = finding->job;
-    double            wait_ns = 0;
+    struct id_map     links = { .arena = &finding->scratch };
+    double            wait_ns = 0, messages = 0, link_count = 0;
+    double            weight = (double)job->stride / fmax(1, job->ranks.items[0].step_count);
 
     if (finding->stage_count < 2)
-        return;
+        return true;
     for (size_t i = 0; i < job->meetings.count; i++) {
         const struct job_meeting *meeting = &job->meetings.items[i];
+        const struct job_part    *parts = &job->parts.items[meeting->first];
+        uint64_t key = (uint64_t)parts[0].rank << 32 | parts[meeting->count - 1].rank;
 
-        for (uint32_t j = 0; job->groups.items[meeting->group].is_link && j < meeting->count; j++) {
-            const struct job_part *part = &job->parts.items[meeting->first + j];
-
-            wait_ns += (double)(part->left_ns - part->come_ns) - (double)meeting->transfer_ns;
-        }
+        if (!job->groups.items[meeting->group].is_link)
+            continue;
+        messages++;
+        link_count += id_map_get(&links, key) == NO_ID;
+        if (!id_map_put(&links, key, 1))
+            return false;
+        for (uint32_t j = 0; j < meeting->count; j++)
+            wait_ns += (double)(parts[j].left_ns - parts[j].come_ns) - (double)meeting->transfer_ns;
     }
-    wait_ns *=
-        (double)job->stride / (double)job->ranks.count / fmax(1, job->ranks.items[0].step_count);
+    wait_ns *= weight / (double)job->ranks.count;
     finding->causes->efficiency.bubble_share = fmin(1, wait_ns / job->step_ns);
+    finding->causes->efficiency.stage_messages = messages * weight / fmax(1, link_count);
+    return true;
 }
 
 static int compare_causes(const void *a, const void *b)
@@ -491,8 +499,7 @@ bool job_causes_find(struct job *job, struct arena *arena, struct job_causes *ca
                   job_links_find(job, arena, causes);
     if (is_done) {
         sum_efficiency(&finding);
-        sum_bubble(&finding);
-        is_done = job_late_find(job, NULL, arena, &causes->late);
+        is_done = sum_bubble(&finding) && job_late_find(job, NULL, arena, &causes->late);
     }
     if (causes->items.count > 1)
         qsort(causes->items.items, causes->items.count, sizeof *causes->items.items,

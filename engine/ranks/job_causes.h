@@ -55,6 +55,7 @@ struct job_efficiency {  /* after POP's model: their product is the share of ran
     double parallel;     /* the product */
     double
         bubble_share; /* waits for neighbours in the pipeline over the step; < 0: there is none */
+    double stage_messages; /* a step between two ranks that are neighbours in it, both ways */
 };
 struct job_causes {
     VEC(struct job_cause) items; /* by what they cost */

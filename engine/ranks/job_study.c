@@ -358,6 +358,8 @@ static void set_ranks(struct building *building)
     }
     if (sum->bubble_share >= 0)
         set_number(building, "ranks.bubble_share", sum->bubble_share);
+    if (sum->stage_messages > 0)
+        set_number(building, "ranks.stage_messages", sum->stage_messages);
     set_slowest(building);
     set_skew(building);
 }

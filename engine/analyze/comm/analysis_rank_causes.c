@@ -12,6 +12,8 @@ static const struct fact_spec produces[] = {
       "share of the ranks' time that is their own work: load balance times transfer efficiency" },
     { "ranks.bubble_share", UNIT_SHARE,
       "share of the step that ranks wait for their neighbours in the pipeline, mean" },
+    { "ranks.stage_messages", UNIT_COUNT,
+      "messages a step between two ranks that are neighbours in it, both ways, mean" },
     { "ranks.clocks_moved", UNIT_COUNT, "ranks whose clocks were moved to those of the first" },
 };
 static const struct column_spec columns[] = {
