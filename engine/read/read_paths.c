@@ -290,33 +290,59 @@ static bool holds_recording(const struct read_paths *paths, size_t first,
     return false;
 }
 
-struct below { /* what folders of a folder hold */
+/* Recordings lie deeper in folders of jobs, but nobody means all of a disk. */
+enum { MOST_DEPTH = 4, MOST_FOLDERS = 2000 };
+
+struct below { /* what lies below a folder that holds no recording itself */
     const struct read_paths_how *how;
-    struct read_paths            paths; /* of the first that holds a recording, or of all */
-    VEC(char *) folders;                /* that do */
+    const char                  *path;
+    size_t                       seen;
+    VEC(char *) places; /* folders that hold a recording, or runs; below path */
 };
 
-static bool add_below(struct below *below, const char *path, char *name, struct arena *arena,
+static bool look_at(struct below *below, char *place, int depth, struct arena *arena,
+                    struct err *err);
+
+static bool look_into(struct below *below, const char *place, int depth, struct arena *arena,
                       struct err *err)
 {
-    struct read_paths inner = { 0 };
-    char             *folder = join(arena, path, name);
-    bool              is_every = below->how->is_every_run;
+    char *folder = *place ? join(arena, below->path, place) : arena_text(arena, "%s", below->path);
+    struct err closed = { 0 };
+    char     **names;
+    size_t     count;
 
     if (!folder)
         return no_memory(err);
-    if (name[0] == '.' || !file_is_directory(folder))
-        return true;
-    if (!add_folder(arena, folder, is_every ? name : NULL, &inner, err))
-        return false;
-    if (!holds_recording(&inner, 0, below->how))
-        return true;
-    if (!vec_push(&below->folders, arena, name))
-        return no_memory(err);
-    for (size_t i = 0; (is_every || below->folders.count == 1) && i < inner.list.count; i++)
-        if (!vec_push(&below->paths.list, arena, inner.list.items[i]))
+    if (!file_list(folder, arena, &names, &count, &closed))
+        return true; /* it is not for us to read */
+    for (size_t i = 0; i < count; i++) {
+        char *inner = *place ? join(arena, place, names[i]) : names[i];
+
+        if (!inner)
             return no_memory(err);
+        if (names[i][0] != '.' && !look_at(below, inner, depth, arena, err))
+            return false;
+    }
     return true;
+}
+
+static bool look_at(struct below *below, char *place, int depth, struct arena *arena,
+                    struct err *err)
+{
+    struct read_paths inner = { 0 };
+    struct runs       runs = { 0 };
+    char             *folder = join(arena, below->path, place);
+
+    if (!folder)
+        return no_memory(err);
+    if (!file_is_directory(folder) || below->seen++ >= MOST_FOLDERS)
+        return true;
+    if (!add_runs(&runs, folder, "", arena, err) ||
+        (!runs.list.count && !add_folder(arena, folder, NULL, &inner, err)))
+        return false;
+    if (runs.list.count || holds_recording(&inner, 0, below->how))
+        return vec_push(&below->places, arena, place) || no_memory(err);
+    return depth == MOST_DEPTH || look_into(below, place, depth + 1, arena, err);
 }
 
 static bool refuse_several(char *const *folders, size_t count, const char *path, struct err *err)
@@ -326,27 +352,34 @@ static bool refuse_several(char *const *folders, size_t count, const char *path,
     return err_source(err, path);
 }
 
-/* Where a folder holds no recording, but one of those in it does, that one's files stand for it. */
+static bool add_directory(const char *path, const struct read_paths_how *how, struct arena *arena,
+                          struct read_paths *paths, struct err *err);
+
+/* Where a folder holds no recording, but one of those below it does, that one stands for it. */
 static bool look_below(const char *path, const struct read_paths_how *how, struct arena *arena,
                        size_t before, struct read_paths *paths, struct err *err)
 {
-    struct below below = { .how = how };
-    char       **names;
-    size_t       count;
+    struct below below = { .how = how, .path = path };
 
-    if (!file_list(path, arena, &names, &count, err))
+    if (!look_into(&below, "", 1, arena, err))
         return false;
-    for (size_t i = 0; i < count; i++)
-        if (!add_below(&below, path, names[i], arena, err))
-            return false;
-    if (below.folders.count == 0)
+    if (below.places.count == 0)
         return true;
-    if (below.folders.count > 1 && !how->is_every_run)
-        return refuse_several(below.folders.items, below.folders.count, path, err);
+    if (below.places.count > 1 && !how->is_every_run)
+        return refuse_several(below.places.items, below.places.count, path, err);
     paths->list.count = before;
-    for (size_t n = 0; n < below.paths.list.count; n++)
-        if (!vec_push(&paths->list, arena, below.paths.list.items[n]))
+    for (size_t i = 0; i < below.places.count; i++) {
+        char  *folder = join(arena, path, below.places.items[i]);
+        size_t first = paths->list.count;
+
+        if (!folder)
             return no_memory(err);
+        if (!add_directory(folder, how, arena, paths, err))
+            return false;
+        for (size_t n = first; how->is_every_run && n < paths->list.count; n++)
+            if (!paths->list.items[n].run)
+                paths->list.items[n].run = below.places.items[i];
+    }
     return true;
 }
 
