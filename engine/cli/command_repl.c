@@ -50,7 +50,7 @@ static void print_answer(const struct asking *asking, struct repl_answer *answer
     for (size_t i = 0; i < answer->findings.count; i++) {
         const struct finding *finding = &answer->findings.items[i];
 
-        finding_text(&layout, finding, finding->rank);
+        finding_text(&layout, finding, finding->rank, SIZE_MAX);
         finding_text_check(&layout, finding);
     }
     line_editor_write(stdout, text_str(&answer->text));

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { INDENT = 3, FIX_INDENT = 9, MAX_LOCATIONS = 4, NAME_COLUMNS = 160 };
+enum { INDENT = 3, FIX_INDENT = 9, MAX_LOCATIONS = 4, NAME_COLUMNS = 110 };
 
 static const char *method_phrase(enum method method)
 {
@@ -101,7 +101,8 @@ void finding_text_evidence(struct layout *layout, const struct evidence *evidenc
 {
     struct text line = { .arena = layout->arena };
 
-    text_print(&line, "%s: ", evidence->what);
+    text_print(&line, "%.*s: ",
+               STR_ARG(layout_shorten(line.arena, str_from(evidence->what), NAME_COLUMNS)));
     if (evidence->text)
         text_add(&line, layout_shorten(line.arena, str_from(evidence->text), NAME_COLUMNS));
     else if (isfinite(evidence->value))
@@ -145,7 +146,8 @@ static void write_children(struct layout *layout, const struct finding *finding)
         layout_wrap(layout, INDENT, "With", FIX_INDENT, text_str(&line));
 }
 
-void finding_text(struct layout *layout, const struct finding *finding, uint32_t number)
+void finding_text(struct layout *layout, const struct finding *finding, uint32_t number,
+                  size_t most_evidence)
 {
     char head[16];
 
@@ -156,19 +158,10 @@ void finding_text(struct layout *layout, const struct finding *finding, uint32_t
     write_where(layout, finding);
     if (finding->condition && *finding->condition)
         layout_wrap(layout, INDENT, "Why", FIX_INDENT, str_from(finding->condition));
-    for (size_t i = 0; i < finding->evidence.count; i++)
+    for (size_t i = 0; i < finding->evidence.count && i < most_evidence; i++)
         finding_text_evidence(layout, &finding->evidence.items[i]);
     write_fix(layout, finding);
     write_children(layout, finding);
-}
-
-void finding_text_more(struct layout *layout, const struct finding *finding)
-{
-    struct text more = { .arena = layout->arena };
-
-    text_print(&more, "tfprof explain %s", finding->rule);
-    layout_wrap(layout, INDENT, "More", FIX_INDENT, text_str(&more));
-    layout_line(layout);
 }
 
 void finding_text_check(struct layout *layout, const struct finding *finding)

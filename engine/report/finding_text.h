@@ -4,15 +4,15 @@
 
 #include "report/layout.h"
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct evidence;
 struct finding;
 
-/* number: what it is called here. One of the next two ends it. */
-void finding_text(struct layout *layout, const struct finding *finding, uint32_t number);
-/* Where more is told of its rule. */
-void finding_text_more(struct layout *layout, const struct finding *finding);
+/* number: what it is called here. Of its evidence the first ones at most; the caller ends it. */
+void finding_text(struct layout *layout, const struct finding *finding, uint32_t number,
+                  size_t most_evidence);
 /* The command that prices it again, by the edits that its price stands on, where it has some. */
 void finding_text_check(struct layout *layout, const struct finding *finding);
 void finding_text_evidence(struct layout *layout, const struct evidence *evidence);

@@ -29,7 +29,13 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_NOTES = 5, WHOLE_FINDINGS = 4 };
+enum {
+    MAX_NOTES = 5,
+    WHOLE_FINDINGS = 4,
+    WHOLE_UNPRICED = 2,
+    PRICED_FINDINGS = 6,
+    SOME_EVIDENCE = 3
+};
 
 static void write_notes(struct layout *layout, const struct profile *profile)
 {
@@ -186,11 +192,13 @@ static bool has_sure_price(const struct finding *finding)
     return finding_is_priced(finding) && finding->impact.method != METHOD_SHARE;
 }
 
-/* Behind the first ones what only informs is a line each, so that advice fits two screens. */
+/* Behind the first ones facts are a line each, and the last prices; others tell less. So advice
+ * fits two screens. */
 static bool is_brief(const struct finding *finding, uint32_t number)
 {
-    return number > WHOLE_FINDINGS && finding->severity == SEVERITY_INFO &&
-           !finding_is_priced(finding);
+    if (finding_is_priced(finding))
+        return number > PRICED_FINDINGS;
+    return number > WHOLE_FINDINGS && finding->severity == SEVERITY_INFO;
 }
 
 static void write_brief(struct layout *layout, const struct advice *advice, double min_share)
@@ -206,11 +214,12 @@ static void write_brief(struct layout *layout, const struct advice *advice, doub
         if (!finding_is_shown(finding, min_share) || !is_brief(finding, ++shown))
             continue;
         if (!is_headed)
-            layout_wrap(layout, 0, "", 0,
-                        STR("And, of which tfprof explain RULE PROFILE shows more:"));
+            layout_wrap(layout, 0, "", 0, STR("And:"));
         is_headed = true;
         snprintf(head, sizeof head, "%u.", shown);
         text_print(&line, "%s (%s)", finding->title, finding->rule);
+        if (finding->impact.has_saving)
+            text_print(&line, ": %.*s", STR_ARG(finding_saving(line.arena, &finding->impact)));
         layout_wrap(layout, 0, head, 4, text_str(&line));
     }
     if (is_headed)
@@ -229,9 +238,10 @@ static bool is_rest_unpriced(const struct advice *advice, size_t from, double mi
 
 static void write_findings(struct layout *layout, const struct advice *advice, double min_share)
 {
-    uint32_t shown = 0;
-    size_t   small = 0;
-    bool     is_unpriced_headed = false;
+    uint32_t    shown = 0;
+    size_t      small = 0;
+    bool        is_unpriced_headed = false, is_whole;
+    struct text line = { .arena = layout->arena };
 
     for (size_t i = 0; i < advice->findings.count; i++) {
         const struct finding *finding = &advice->findings.items[i];
@@ -248,19 +258,23 @@ static void write_findings(struct layout *layout, const struct advice *advice, d
             is_unpriced_headed = true;
         }
         is_unpriced_headed |= shown == 1 && !has_sure_price(finding);
-        finding_text(layout, finding, shown);
-        finding_text_more(layout, finding);
-    }
-    write_brief(layout, advice, min_share);
-    if (small > 0) {
-        struct text line = { .arena = layout->arena };
-
-        text_print(&line, "%zu finding%s worth less than ", small, small == 1 ? "" : "s");
-        unit_print(&line, min_share, UNIT_SHARE);
-        text_add(&line, STR(" of the step not shown: --min-impact 0"));
-        layout_wrap(layout, 0, "", 0, text_str(&line));
+        is_whole = shown <= (finding_is_priced(finding) ? WHOLE_FINDINGS : WHOLE_UNPRICED);
+        finding_text(layout, finding, shown, is_whole ? SIZE_MAX : SOME_EVIDENCE);
         layout_line(layout);
     }
+    write_brief(layout, advice, min_share);
+    if (shown + small == 0)
+        return;
+    if (shown > 0)
+        text_add(&line, STR("tfprof explain RULE PROFILE shows more of each."));
+    if (small > 0) {
+        text_print(&line, "%s%zu finding%s worth less than ", shown > 0 ? " " : "", small,
+                   small == 1 ? "" : "s");
+        unit_print(&line, min_share, UNIT_SHARE);
+        text_add(&line, STR(" of the step not shown: --min-impact 0"));
+    }
+    layout_wrap(layout, 0, "", 0, text_str(&line));
+    layout_line(layout);
 }
 
 /* "1", "1 and 2", "1 to 3", or "1, 2 and 4" when what cannot be fixed lies between: as they are

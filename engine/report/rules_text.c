@@ -197,7 +197,7 @@ static void write_outcome(struct layout *layout, const struct rule_explanation *
         for (size_t i = 0; i < explanation->findings.count; i++) {
             const struct finding *finding = &explanation->findings.items[i];
 
-            finding_text(layout, finding, finding->rank);
+            finding_text(layout, finding, finding->rank, SIZE_MAX);
             finding_text_check(layout, finding);
         }
         break;
