@@ -24,7 +24,7 @@ PAIRS = ["torch-metrics-second-forward", "tf2-onehot-embedding", "tf2-retrace-py
 UNTOLD = {"tf2-keras-fit-overhead": "Inconclusive: too few steps",
           "tf1-score-one-by-one": "Inconclusive: too few steps",
           "jax-device-put-in-loop": "Inconclusive: step not surely slower"}
-FORMATS = ["text", "json", "markdown", "github", "sarif", "junit", "gitlab", "openmetrics", "tap"]
+FORMATS = ["text", "json", "html", "markdown", "github", "sarif", "junit", "gitlab", "openmetrics", "tap"]
 faults = []
 
 
@@ -92,6 +92,16 @@ def check_github(name, text, headline):
         expect(re.fullmatch(r"::(error|warning|notice) (file=[^,]+,line=\d+,)?title=[^:,]*::.+", line),
                f"{name}: a workflow command: {line}")
     expect(text.split("\n")[0].split("::")[2] == headline.replace("%", "%25"), f"{name}: GitHub sees the headline first")
+
+
+def check_html(name, text, headline):
+    """The page holds the result as data, in which no name can end the element."""
+    data = re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.S)[1]
+    result = json.loads(data)["gate"]
+    jsonschema.validate(result, load(f"{DOCS}/gate.schema.json"))
+    expect(result["headline"] == headline and "<" not in data, f"{name}: the page's headline is {result['headline']}")
+    expect("default-src 'none'" in text and "http" not in re.sub(r"http-equiv|http://www.w3.org/2000/svg", "", text),
+           f"{name}: the page asks for nothing")
 
 
 def check_sarif(name, text, headline):

@@ -27,7 +27,7 @@ struct gate_values {
 #define RESULT(field) offsetof(struct gate_values, result.field)
 #define RULES(field) offsetof(struct gate_values, rules.field)
 #define GATE(field) offsetof(struct gate_values, field)
-#define RESULT_FORMATS "text|json|markdown|github|sarif|junit|gitlab|openmetrics|tap"
+#define RESULT_FORMATS "text|json|html|markdown|github|sarif|junit|gitlab|openmetrics|tap"
 /* clang-format off */
 static const struct option options[] = {
 #include "cli/result_options.def"

@@ -1,4 +1,5 @@
-/* output_html: the advice as a page without a timeline; `tfprof report` writes the whole one. */
+/* output_html: the advice as a page without a timeline, of which `tfprof report` writes the whole
+ * one, and the result of a gate. */
 #include "report/output.h"
 #include "report/page/page.h"
 
@@ -15,8 +16,16 @@ static void advice_html(const struct advice *advice, const struct study *study,
         text->is_cut = true;
 }
 
+static void gate_html(const struct gate_result *result, const struct output_options *options,
+                      struct text *text)
+{
+    (void)options;
+    page_write_gate(result, text);
+}
+
 const struct output output_html = {
     .name = "html",
     .summary = "a page for a browser",
     .advice = advice_html,
+    .gate = gate_html,
 };

@@ -180,6 +180,32 @@ async function checkHostile(browser) {
 }
 
 // Two recordings side by side: bars as long as their steps, lists that open.
+// A gate's result: its headline, its checks, and parts and pieces that sum to the change.
+async function checkGate(browser, slow, fixed) {
+  const baseline = join(folder, 'base.tfbase'), path = join(folder, 'gate.html');
+  execFileSync(tfprof, ['baseline', fixed, '-o', baseline, '--config', 'none']);
+  let gate = null;
+  for (const form of ['json', 'html'])
+    try {
+      execFileSync(tfprof, ['gate', slow, '--baseline', baseline, '--config', 'none', '--format', form, '-o', path]);
+    } catch (error) {
+      expect('gate: status ' + error.status, error.status === 1 || error.status === 4);
+    } finally {
+      if (form === 'json') gate = JSON.parse(readFileSync(path, 'utf8'));
+    }
+  for (const options of [{}, { width: 375 }, { dark: true }]) {
+    const page = await open(browser, path, options);
+    expect('gate: headline', (await page.locator('h1').innerText()).replaceAll('\u00a0', ' ') === gate.headline);
+    expect('gate: ' + gate.checks.length + ' checks', await page.locator('#checks tbody tr').count() === gate.checks.length);
+    expect('gate: no section failed', await page.locator('.failed').count() === 0);
+    if (gate.pieces.length)
+      expect('gate: pieces', await page.locator('#pieces tbody tr').count() >= gate.pieces.length);
+    await checkWidth(page, 'gate');
+    await checkAxe(page, 'gate');
+    await page.context().close();
+  }
+}
+
 async function checkChange(browser, before, after) {
   const path = join(folder, 'change.html');
   execFileSync(tfprof, ['report', after, '--against', before, '-o', path]);
@@ -299,6 +325,7 @@ for (const profile of profiles) {
 if (profiles.length > 5)
   for (const [chart, count] of Object.entries(drawn)) expect('some recording has the chart ' + chart, count > 0);
 await checkChange(browser, join(process.env.PAIR, 'slow'), join(process.env.PAIR, 'fixed'));
+await checkGate(browser, join(process.env.PAIR, 'slow'), join(process.env.PAIR, 'fixed'));
 await checkHostile(browser);
 await checkServed(browser);
 await browser.close();

@@ -157,6 +157,25 @@ static bool out_of_memory(struct err *err)
     return err_set(err, ERR_LIMIT, "the timeline does not fit the memory limit");
 }
 
+static void close_page(struct text *text)
+{
+    text_add(text, STR("</script>\n<script>"));
+    text_add(text, page_script);
+    text_add(text, STR("</script>\n</body>\n</html>\n"));
+}
+
+void page_write_gate(const struct gate_result *result, struct text *text)
+{
+    const struct page_options options = { 0 };
+    struct output_options     shape = { .width = 80 };
+
+    open_page(&options, text);
+    text_add(text, STR("<script type=\"application/json\" id=\"data\">{\"gate\":"));
+    output_find("json")->gate(result, &shape, text);
+    text_add(text, STR("}</script>\n<script type=\"text/plain\" id=\"slices\">"));
+    close_page(text);
+}
+
 bool page_write(const struct advice *advice, const struct study *study,
                 const struct page_options *options, struct text *text, struct err *err)
 {
@@ -175,9 +194,7 @@ bool page_write(const struct advice *advice, const struct study *study,
     text_add(text, STR("<script type=\"text/plain\" id=\"slices\">"));
     if (slices && !slices_pack(slices, text))
         return out_of_memory(err);
-    text_add(text, STR("</script>\n<script>"));
-    text_add(text, page_script);
-    text_add(text, STR("</script>\n</body>\n</html>\n"));
+    close_page(text);
     return !text->is_cut || err_set(err, ERR_LIMIT, "the page does not fit the memory limit");
 }
 

@@ -14,6 +14,7 @@
 struct advice;
 struct diff;
 struct facts;
+struct gate_result;
 struct study;
 struct whatif;
 
@@ -30,6 +31,9 @@ struct page_options {
 /* Adds the file to text. False: memory ran out. */
 bool page_write(const struct advice *advice, const struct study *study,
                 const struct page_options *options, struct text *text, struct err *err);
+
+/* The same of a gate's result. */
+void page_write_gate(const struct gate_result *result, struct text *text);
 
 /* What a served page asks for (docs/report.md): slices of a span, and a table with all its rows.
  * False: memory ran out; there is no such table. */

@@ -27,6 +27,10 @@ async function start() {
   const find = slices ? (name) => timeline?.find(name) : null;
   const go = slices ? (number) => { const times = stepTimes(tables, number); if (times) timeline?.go(...times); } : null;
   main.replaceChildren();
+  if (data.gate) {
+    drawGate(main, data.gate);
+    return { gate: data.gate };
+  }
   document.title = (advice.profile.name || 'profile') + ' · tfprof';
   section(main, 'The verdict', () => drawHead(advice));
   section(main, 'The change', () => drawChange(change));
