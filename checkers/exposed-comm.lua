@@ -44,10 +44,10 @@ return rule {
     high_share = { default = 0.15, min = 0, max = 1, unit = "share", doc = "share from which it is an error" },
   },
   doc = [[
-Only the time that no kernel covers counts. Where other ranks come late, waiting for them is part of
-it: the rules about ranks say so. Priced by replay: collectives beside computation, as far as there is
-enough of it; in a program that does not train, as what sending less could save. Silent for one rank, where computation
-covers them, and where there is none to run them beside.]],
+Only the time that no kernel covers counts. Where other ranks come late, waiting for them is part of it: the rules about
+ranks say so. Priced by replay: collectives beside computation, as far as there is enough of it; in a program that does
+not train, as what sending less could save. Of several ranks that are not the job, and whose own schedule waits for the
+host, it is a bound. Silent for one rank, where computation covers them, and where there is none to run them beside.]],
 
   check = function(p, cfg)
     if not p:has("device.idle_share") then return on_cores(p, cfg) end
@@ -65,7 +65,8 @@ covers them, and where there is none to run them beside.]],
       evidence[#evidence + 1] = { row.type .. " " .. fmt.kernel(row.name), row.exposed_ns, "ns" }
     end
     local ranks, given = p.fact["coverage.world_size"], p.fact["coverage.hosts"]
-    if ranks and given and given < ranks then
+    local lacks = ranks and given and given < ranks
+    if lacks then
       evidence[#evidence + 1] = { "ranks that were not given, waiting for which is inside", ranks - given, "count" }
     end
     local remedy = {
@@ -92,7 +93,12 @@ covers them, and where there is none to run them beside.]],
     end
     -- They can run beside no more than there is to compute.
     local room_ns = p:has("part.compute_ns") and p.fact["part.compute_ns"] or step_ns
-    local price = is_served and impact.exposed { ns = ns } or saved_ns and saved_ns > room_ns and
+    -- What a schedule of few ranks gives back says nothing of what the others would: of several that are not the job,
+    -- no more is known than the time itself.
+    local is_bound = lacks and given > 1 and p:has("replay.device_bound_ns")
+      and p.fact["replay.device_bound_ns"] < 0.5 * ns
+    local price = is_served and impact.exposed { ns = ns } or is_bound and
+                  impact.share { ns = math.min(ns, room_ns) } or saved_ns and saved_ns > room_ns and
                   impact.replay { { "subtract", parts = { "communication" }, ns = math.min(ns, room_ns) },
                                   fallback = impact.exposed { ns = math.min(ns, room_ns) } } or
                   impact.replay { { "overlap", parts = { "communication" } }, fallback = impact.exposed { ns = ns } }
@@ -104,11 +110,18 @@ covers them, and where there is none to run them beside.]],
         fmt.pct(share), fmt.pct(cfg.min_share)),
       remedy = remedy[p.framework] or { text = "Start collectives earlier, beside computation, and send less." },
       impact = price,
-      confidence = "medium",
+      confidence = is_bound and "low" or "medium",
     }
   end,
 
   examples = {
+    { name = "two ranks of many, whose schedule waits for the host", framework = "pytorch", format = "kineto",
+      finding = true, severity = "error", replay = { 2e6 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.5, ["comm.exposed_ns"] = 4e6, ["comm.ns"] = 4e6,
+                ["comm.count_per_step"] = 9, ["part.communication_ns"] = 4e6, ["part.compute_ns"] = 3e6,
+                ["coverage.world_size"] = 128, ["coverage.hosts"] = 2, ["replay.device_bound_ns"] = 1e5 },
+      tables = { collectives = { { type = "all-to-all", name = "ncclKernel_SendRecv", exposed_ns = 4e6,
+                                   ns = 4e6 } } } },
     { name = "a table is gathered by devices of a host", framework = "jax", format = "xspace", finding = true,
       severity = "info", impact_ns = 4e6,
       facts = { ["step.ns"] = 1e7, ["comm.exposed_ns"] = 2.6e7, ["comm.ns"] = 2.6e7, ["comm.count_per_step"] = 4,
