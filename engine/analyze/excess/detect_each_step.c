@@ -52,6 +52,16 @@ static enum kind kind_of_input(const struct finder *finder, const struct work_un
     return KIND_OTHER;
 }
 
+/* Behind a fetched variable its copy is handed over, and the last one is given back to the system:
+ * no longer than making it takes. */
+static bool is_given_back(const struct finder *finder, size_t u)
+{
+    const struct work_unit *unit = &finder->ledger->units.items[u];
+
+    return u > finder->ledger->first_unit[unit->step] && finder->kind[u - 1] == KIND_FETCHED &&
+           unit->kind != UNIT_OP && unit[-1].kind == UNIT_OP && unit->ns <= unit[-1].ns;
+}
+
 static bool open_finder(struct finder *finder)
 {
     const struct profile *profile = finder->ledger->study->profile;
@@ -68,8 +78,9 @@ static bool open_finder(struct finder *finder)
     for (size_t u = 0; u < ledger->units.count; u++) {
         const struct work_unit *unit = &ledger->units.items[u];
 
-        finder->kind[u] =
-            (uint8_t)(is_fetch(ledger, unit) ? KIND_FETCHED : kind_of_input(finder, unit));
+        finder->kind[u] = (uint8_t)(is_fetch(ledger, unit)     ? KIND_FETCHED
+                                    : is_given_back(finder, u) ? KIND_FETCHED
+                                                               : kind_of_input(finder, unit));
     }
     return true;
 }
