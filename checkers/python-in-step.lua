@@ -20,13 +20,14 @@ local function of_pauses(p, cfg, cells)
 
   local share = cells:sum("share")
   -- What any program has of them: how much of it may go is not known.
-  local is_usual = share < cfg.max_usual_share and not p:has("device.idle_share")
+  local is_once = p.framework == "pytorch" and worst[1].grade == "C"
+  local is_usual = is_once or share < cfg.max_usual_share and not p:has("device.idle_share")
   local is_input = worst[1].cause == "wait.input"
   return finding {
     title = (is_input and "Python prepares for %s of each step what the step then computes with" or
              "Python works %s of each step outside any op"):format(fmt.ms(ns)),
     -- Where programs are compiled a little Python that makes the next batch is usual.
-    severity = p.framework ~= "pytorch" and share < cfg.min_own_share and "info" or "warn",
+    severity = (is_once or p.framework ~= "pytorch" and share < cfg.min_own_share) and "info" or "warn",
     subject = { scope = worst[1].region }, locations = cells:top("ns", 3):places(),
     evidence = evidence,
     condition = ("long pauses take %s of the step, %s accepted"):format(fmt.pct(share),
@@ -121,13 +122,13 @@ return rule {
                   doc = "share of the step in Python, behind its first computation, from which this is said" },
   },
   doc = [[
-The leading thread is in Python, or in no recorded event at all, while no program and no pool thread
-works; for eager PyTorch on the host, long pauses between ops that come in every step count. So does what follows
-behind reading all variables of a TensorFlow program, or many arrays of a program of JAX one after the other. Python
-before the first computation of a step usually prepares its input and belongs to the input rules, but for PyTorch while
-an accelerator waits. Between runs of a session that were recorded one by one nothing is known but the time, which is a
-bound. Priced as that time where pauses are more than programs usually have, or an accelerator waits for it; else it is
-a bound. Silent where it hides behind computation.]],
+[ The leading thread is in Python, or in no recorded event at all, while no program and no pool thread works; for
+eager PyTorch on the host, long pauses between ops that come in every step count. So does what follows behind reading
+all variables of a TensorFlow program, or many arrays of a program of JAX one after the other. Python before the first
+computation of a step usually prepares its input and belongs to the input rules, but for PyTorch while an accelerator
+waits. Between runs of a session that were recorded one by one nothing is known but the time, which is a bound, and so
+is a pause of PyTorch's in a recording of a single step. Priced as that time where pauses are more than programs
+usually have, or an accelerator waits for it; else it is a bound. Silent where it hides behind computation.]],
 
   check = function(p, cfg)
     if p.format == "graph" then return between_runs(p, cfg) end
@@ -202,6 +203,11 @@ a bound. Silent where it hides behind computation.]],
   end,
 
   examples = {
+    { name = "a pause in the only step", framework = "pytorch", format = "kineto", finding = true, severity = "info",
+      facts = { ["step.ns"] = 1e7, ["python.path_ns"] = 0, ["host.python_before_ns"] = 0, ["part.compute_ns"] = 5e6,
+                ["torch.pauses_ns"] = 4e6, ["torch.forward_calls"] = 30 },
+      tables = { excess = { { cell = 1, flaw = "long-pause", cause = "python", grade = "C", ns = 4e6, share = 0.4,
+                              factor = 0 } } } },
     { name = "between runs of a session", framework = "tensorflow", format = "graph", finding = true, severity = "info",
       facts = { ["step.ns"] = 1e7, ["python.path_ns"] = 0, ["part.compute_ns"] = 5e6, ["step.pause_ns"] = 5e6 } },
     { name = "statistics of weights", framework = "tensorflow", format = "xspace", finding = true, replay = { 4e6 },

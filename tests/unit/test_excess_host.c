@@ -61,6 +61,7 @@ static void small_ops_between_pauses(void **state)
 
         (void)state;
         start(&program);
+        program.b.profile.has_python_frames = true;
         for (int i = 0; i < 20; i++) {
             run(&program, "aten::add", "f32[8,64]", 5000);
             program.now += 5000;
@@ -529,11 +530,38 @@ static void pauses_at_places(void **state)
     }
 }
 
+/* A pause of 4 ms in the only step may be chance; frames of Python tell that it is the program's.
+ */
+static void a_pause_in_the_only_step(void **state)
+{
+    (void)state;
+    for (int has_frames = 0; has_frames < 2; has_frames++) {
+        struct program      program;
+        const struct table *table;
+
+        start(&program);
+        program.b.profile.has_python_frames = has_frames;
+        for (int i = 0; i < 20; i++) {
+            run(&program, i == 10 ? "aten::mul" : "aten::add", "f32[8,64]", 20000);
+            program.now += i == 10 ? 4000000 : 5000;
+        }
+        finish(&program);
+        assert_true(fabs(claimed(&program, "long-pause") - 4e6) < 1);
+        table = facts_find_table(&program.b.study.facts, "excess");
+        assert_string_equal(intern_str(program.b.study.facts.names,
+                                       (uint32_t)table->columns[table_column(table, "grade")][0])
+                                .data,
+                            has_frames ? "B" : "C");
+        builder_free(&program.b);
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(long_pauses),
         cmocka_unit_test(pauses_at_places),
+        cmocka_unit_test(a_pause_in_the_only_step),
         cmocka_unit_test(parts_side_by_side),
         cmocka_unit_test(small_ops_between_pauses),
         cmocka_unit_test(arrays_that_are_copied_out),

@@ -237,16 +237,11 @@ static bool is_behind_update(const struct work_unit *unit)
     return unit->kind == UNIT_PAUSE && unit->phase == UNIT_UPDATE && unit->left_ns > LONGER_NS;
 }
 
-static bool is_long(const struct finder *finder, uint32_t u)
+static bool is_long(const struct finder *finder, uint32_t u, bool is_bare)
 {
-    if (finder->kinds && finder->kinds[u] != PAUSE_AGAIN)
-        return finder->kinds[u] == PAUSE_LOOP;
+    if (finder->kinds && finder->kinds[u] != (is_bare ? PAUSE_UNKNOWN : PAUSE_AGAIN))
+        return !is_bare && finder->kinds[u] == PAUSE_LOOP;
     return finder->ledger->units.items[u].left_ns >= finder->least_ns;
-}
-
-static bool has_frames(const struct ledger *ledger)
-{
-    return ledger->is_torch || ledger->study->profile->has_python_frames;
 }
 
 static bool find(struct ledger *ledger, const struct detector *self)
@@ -256,7 +251,7 @@ static bool find(struct ledger *ledger, const struct detector *self)
     uint32_t      cell, last = NO_ID;
     double        share;
 
-    if (is_bare == has_frames(ledger))
+    if (!ledger->is_torch && is_bare == ledger->study->profile->has_python_frames)
         return true;
     if (!measure(&finder) || !mark_starters(&finder))
         return false;
@@ -266,9 +261,9 @@ static bool find(struct ledger *ledger, const struct detector *self)
     for (uint32_t u = 0; u < ledger->units.count; u++) {
         struct work_unit *unit = &ledger->units.items[u];
 
-        if ((!unit_is_forward_pause(unit) && !is_behind_update(unit)) || !is_long(&finder, u) ||
-            is_base(&finder, unit) || is_in_backward(ledger, u) || is_elsewhere(ledger, unit) ||
-            (is_bare && is_in_call(ledger, unit)))
+        if ((!unit_is_forward_pause(unit) && !is_behind_update(unit)) ||
+            !is_long(&finder, u, is_bare) || is_base(&finder, unit) || is_in_backward(ledger, u) ||
+            is_elsewhere(ledger, unit) || (is_bare && is_in_call(ledger, unit)))
             continue;
         share = share_of(ledger, unit) * (ledger->is_torch ? 1 : beyond_floor(&finder, unit));
         if (share <= 0)
@@ -284,5 +279,6 @@ static bool find(struct ledger *ledger, const struct detector *self)
 }
 
 const struct detector detector_long_pause = { "long-pause", CAUSE_PYTHON, GRADE_SIZES, find };
-/* Where no Python was recorded, nothing says what a pause is: an upper bound. */
+/* Where no Python was recorded, nothing says what a pause is, nor, in PyTorch, that one of a single
+ * step comes again: an upper bound. */
 const struct detector detector_bare_pause = { "long-pause", CAUSE_PYTHON, GRADE_NAMES, find };

@@ -159,7 +159,7 @@ static bool is_each_step(const struct kinds *kinds, size_t u, const struct kind 
     size_t   steps = kinds->ledger->step_count;
     uint32_t here = id_map_get(&kinds->at, place_of(kinds, u));
 
-    return kind->long_steps == steps &&
+    return steps >= FEWEST_STEPS && kind->long_steps == steps &&
            (kind->count <= FEW_A_STEP * steps || kinds->ledger->study->profile->has_python_frames ||
             (here != NO_ID && here > 1 && 2 * here >= steps));
 }
@@ -187,6 +187,7 @@ uint8_t *pause_kinds_find(struct ledger *ledger, double long_ns)
 {
     struct kinds kinds = { .ledger = ledger };
     uint8_t     *found = arena_new_array(ledger->scratch, uint8_t, ledger->units.count + 1);
+    bool         is_short = ledger->step_count < FEWEST_STEPS;
 
     kinds.of_unit = arena_new_array(ledger->scratch, uint32_t, ledger->units.count + 1);
     kinds.place = arena_new_array(ledger->scratch, uint32_t, ledger->units.count + 1);
@@ -201,8 +202,11 @@ uint8_t *pause_kinds_find(struct ledger *ledger, double long_ns)
 
         if (kind && is_loop(&kinds, unit, kind, long_ns))
             found[u] = PAUSE_LOOP;
-        else if (!kind || ledger->step_count < FEWEST_STEPS || recurs(&kinds, u, kind))
+        else if (!kind || recurs(&kinds, u, kind) ||
+                 (is_short && (kind->carries_values || ledger->study->profile->has_python_frames)))
             found[u] = PAUSE_AGAIN;
+        else if (is_short)
+            found[u] = PAUSE_UNKNOWN;
     }
     return found;
 }

@@ -9,8 +9,9 @@
 #include "analyze/excess/ledger.h"
 
 enum pause_kind {
-    PAUSE_CHANCE, /* longer than others of its kind, and no other is as long */
-    PAUSE_AGAIN,  /* one as long comes again between ops of the same two types */
+    PAUSE_CHANCE,  /* longer than others of its kind, and no other is as long */
+    PAUSE_UNKNOWN, /* the same in a single step: neither frames of Python nor values tell */
+    PAUSE_AGAIN,   /* one as long comes again between ops of the same two types */
     PAUSE_LOOP /* many a step where values go between Python and tensors, most not much shorter */
 };
 /* The kind of each unit that is a pause between two ops. NULL: out of memory. */
