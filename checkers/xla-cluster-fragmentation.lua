@@ -1,18 +1,22 @@
 -- A step is many small compiled programs with host time between them.
 -- The share of the time of all ops that is in programs of tiny runs, or of many; and patterns of calls of the others.
--- A program runs as often as the ops that it runs least: others are in loops.
+-- A program runs as often as its ops outside of loops, where their scope tells, else as the one that it runs least.
 local function small_share(p, cfg)
   local programs, all_ns, small_ns = {}, 0, 0
   for row in p:table("ops"):each() do
     local name = row.module or ""
-    local program = programs[name] or { ns = 0, runs = math.huge }
+    local program = programs[name] or { ns = 0, least = math.huge }
     programs[name] = program
-    program.ns, program.runs = program.ns + row.self_ns, math.min(program.runs, row.calls or 1)
+    program.ns, program.least = program.ns + row.self_ns, math.min(program.least, row.calls or 1)
+    if (row.scope or "") ~= "" and not row.scope:find("/while") then
+      program.outside = math.max(program.outside or 0, row.calls or 1)
+    end
     all_ns = all_ns + row.self_ns
   end
   local large = {}
   for name, program in sorted_pairs(programs) do
-    if program.runs >= cfg.min_loop or program.ns < cfg.tiny_run_ns * math.max(program.runs, 1) then
+    local runs = program.outside or program.least
+    if runs >= cfg.min_loop or program.ns < cfg.tiny_run_ns * math.max(runs, 1) then
       small_ns = small_ns + program.ns
     else
       large[#large + 1] = "PjitFunction\\(<?_*\\Q" .. name:gsub("^jit_+", ""):gsub("_+$", "") .. "\\E_*>?\\)"
