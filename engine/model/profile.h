@@ -150,6 +150,7 @@ struct op {
     uint32_t origin;   /* what a compiled instruction was made from, "jit(f)/while/body/dot"; 0 */
     uint32_t category; /* hlo_category, or 0 */
     uint32_t module; /* HLO module or function it belongs to; 0 the main graph */
+    uint32_t program; /* interned; XSpace: which of the modules of that name */
     uint32_t device; /* row of profile->devices, or NO_ID */
     uint32_t source; /* row of profile->sources, or NO_ID */
     uint32_t first_input, input_count;   /* rows of profile->tensors */

@@ -38,7 +38,7 @@ static inline uint32_t add(struct program *program, const char *type, const char
     struct op *op = &program->b.profile.ops.items[row];
 
     op->origin = origin ? builder_name(&program->b, origin) : 0;
-    op->module = builder_name(&program->b, "jit_f");
+    op->module = op->program = builder_name(&program->b, "jit_f");
     op->caller = caller == NO_ID ? 0 : caller + 1;
     if (from != NO_ID)
         assert_true(vec_push(&program->edges, &program->b.arena,

@@ -16,7 +16,7 @@ static uint32_t add_op(struct profile_builder *b, const char *module, const char
     struct op *op = &b->profile.ops.items[id];
     struct str rest = str_from(attrs);
 
-    op->module = builder_name(b, module);
+    op->module = op->program = builder_name(b, module);
     op->first_attr = (uint32_t)b->profile.attrs.count;
     while (rest.len > 0) {
         struct str  word = str_cut(&rest, ' ');
@@ -32,7 +32,7 @@ static uint32_t add_op(struct profile_builder *b, const char *module, const char
  * jit_step takes f32[100] twice (400 bytes each, the first given away), f32[50] (200) and a batch
  * bf16[10] (20), and gives out f32[100], f32[100], f32[50] and a number: a state of 1000 bytes in 3
  * arrays, 400 of it donated, of 1020 bytes. jit_other takes less time, and what it gives is another
- * version of what it takes.
+ * version of what it takes. Another program named jit_step, which gives all away, did not run.
  */
 static void state_and_what_is_donated(void **state)
 {
@@ -51,6 +51,12 @@ static void state_and_what_is_donated(void **state)
     add_op(&b, "jit_step", "x", "-> bf16[10]", "entry");
     add_op(&b, "jit_step", "tuple", "-> f32[100] f32[100] f32[50] f32[]", "root");
     dot = add_op(&b, "jit_step", "dot", "f32[100] -> f32[]", "");
+    for (int i = 0; i < 2; i++) {
+        uint32_t not_run =
+            add_op(&b, "jit_step", i ? "tuple" : "a", "-> f32[100]", i ? "root" : "entry donated");
+
+        b.profile.ops.items[not_run].program = builder_name(&b, "jit_step(2)");
+    }
     add_op(&b, "jit_other", "y", "-> f32[7]", "entry");
     other = add_op(&b, "jit_other", "neg", "f32[7] -> f32[7]", "root");
     builder_event(&b, thread, builder_activity(&b, "dot", ACTIVITY_OP, dot), 0, 3000);

@@ -310,7 +310,7 @@ static void mark_parameters(struct compiled *compiled)
         uint32_t root = NO_ID;
 
         for (end = first; end < profile->ops.count &&
-                          profile->ops.items[end].module == profile->ops.items[first].module;
+                          profile->ops.items[end].program == profile->ops.items[first].program;
              end++)
             if (has_attr(profile, &profile->ops.items[end], STR("root")))
                 root = end;

@@ -139,7 +139,7 @@ static void start(struct basis *basis, uint32_t first)
     basis->vectors = 0;
     basis->size = (double)size;
     for (uint32_t op = first; op < waste->graph->vertex_count; op++) {
-        if (waste->profile->ops.items[op].module != waste->profile->ops.items[first].module)
+        if (waste->profile->ops.items[op].program != waste->profile->ops.items[first].program)
             break;
         if (identity_size(waste, op) == size)
             reach(basis, op);
@@ -150,7 +150,7 @@ static bool find(struct ledger *ledger, const struct detector *self)
 {
     struct waste waste;
     struct basis basis = { .waste = &waste };
-    uint32_t     last_module = NO_ID;
+    uint32_t     last_program = NO_ID;
     int64_t      last_size = 0;
 
     basis.reached =
@@ -160,12 +160,12 @@ static bool find(struct ledger *ledger, const struct detector *self)
     if (!basis.reached || !basis.is_reached || !waste_open(&waste, ledger))
         return false;
     for (uint32_t op = 0; waste.graph && op < waste.graph->vertex_count; op++) {
-        uint32_t module = waste.profile->ops.items[op].module;
+        uint32_t program = waste.profile->ops.items[op].program;
         int64_t  size = identity_size(&waste, op);
 
-        if (!size || (module == last_module && size == last_size))
+        if (!size || (program == last_program && size == last_size))
             continue;
-        last_module = module, last_size = size;
+        last_program = program, last_size = size;
         start(&basis, op);
         if (follow(&basis))
             mark(&basis);

@@ -4,12 +4,12 @@
 #include "model/op_graph.h"
 
 /* A program that gives nothing back has no state that could change what is decomposed. */
-static bool has_state(const struct ledger *ledger, uint32_t module)
+static bool has_state(const struct ledger *ledger, uint32_t program)
 {
     const struct profile *profile = ledger->study->profile;
 
     for (uint32_t op = 0; op < profile->ops.count; op++)
-        if (profile->ops.items[op].module == module && !profile->ops.items[op].caller &&
+        if (profile->ops.items[op].program == program && !profile->ops.items[op].caller &&
             ledger->compiled.from[op] & FROM_STATE)
             return true;
     return false;
@@ -24,7 +24,7 @@ static bool is_fixed(const struct ledger *ledger, const struct work_unit *unit)
 static bool find_fixed(struct ledger *ledger, const struct detector *self)
 {
     const struct profile *profile = ledger->study->profile;
-    uint32_t              cell = NO_ID, module = NO_ID;
+    uint32_t              cell = NO_ID, program = NO_ID;
     bool                  is_stateful = false;
 
     if (!profile->graph || profile->format != FORMAT_XSPACE)
@@ -34,9 +34,9 @@ static bool find_fixed(struct ledger *ledger, const struct detector *self)
 
         if (!is_fixed(ledger, unit))
             continue;
-        if (profile->ops.items[unit->op].module != module) {
-            module = profile->ops.items[unit->op].module;
-            is_stateful = has_state(ledger, module);
+        if (profile->ops.items[unit->op].program != program) {
+            program = profile->ops.items[unit->op].program;
+            is_stateful = has_state(ledger, program);
         }
         if (!is_stateful)
             continue;

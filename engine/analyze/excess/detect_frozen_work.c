@@ -36,13 +36,13 @@ static bool is_frozen(const struct finder *finder, uint32_t op)
     return given > 1 && is_product(finder, op);
 }
 
-/* Gradients are made in it; another program of its name may have been compiled and not run. */
-static bool trains(const struct finder *finder, uint32_t module)
+/* Gradients are made in it. */
+static bool trains(const struct finder *finder, uint32_t program)
 {
     const struct profile *profile = finder->waste->profile;
 
     for (uint32_t op = 0; op < profile->ops.count; op++)
-        if (profile->ops.items[op].module == module && waste_calls(finder->waste, op) > 0 &&
+        if (profile->ops.items[op].program == program &&
             str_contains(profile_str(profile, profile->ops.items[op].origin), STR("transpose(jvp")))
             return true;
     return false;
@@ -65,7 +65,7 @@ static bool find(struct ledger *ledger, const struct detector *self)
 {
     struct waste  waste;
     struct finder finder = { .waste = &waste };
-    uint32_t      module = NO_ID;
+    uint32_t      program = NO_ID;
     bool          is_trained = false;
 
     finder.is_frozen =
@@ -78,9 +78,9 @@ static bool find(struct ledger *ledger, const struct detector *self)
     for (uint32_t op = 0; op < waste.graph->vertex_count; op++) {
         if (!finder.is_frozen[op])
             continue;
-        if (waste.profile->ops.items[op].module != module) {
-            module = waste.profile->ops.items[op].module;
-            is_trained = trains(&finder, module);
+        if (waste.profile->ops.items[op].program != program) {
+            program = waste.profile->ops.items[op].program;
+            is_trained = trains(&finder, program);
         }
         if (is_trained)
             waste_mark(&waste, op, 1);

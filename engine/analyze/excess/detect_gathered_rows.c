@@ -108,7 +108,7 @@ static struct gather *gather_of(struct finder *finder, const struct work_unit *u
 
         if (op == finder->gathers[i].op || op == finder->gathers[i].order)
             return &finder->gathers[i];
-        if (row->module != finder->profile->ops.items[finder->gathers[i].op].module)
+        if (row->program != finder->profile->ops.items[finder->gathers[i].op].program)
             continue;
         for (uint32_t t = 0; t < row->input_count + row->output_count; t++)
             if (same_dims(&finder->profile->tensors.items[row->first_input + t], all))

@@ -95,14 +95,14 @@ static void mark_stack(struct formula *formula, const struct op *writer, double 
     for (uint32_t op = 0; op < formula->waste->graph->vertex_count; op++) {
         const struct op *row = &profile->ops.items[op];
 
-        if (row->module == writer->module && waste_is(formula->waste, op, "broadcast") &&
+        if (row->program == writer->program && waste_is(formula->waste, op, "broadcast") &&
             row->output_count && same_dims(&profile->tensors.items[row->first_output], stack))
             waste_mark(formula->waste, op, share);
     }
 }
 
 /* What else passes over an array of all pairs: gradients do, and what keeps it for them. */
-static void mark_passes(struct formula *formula, uint32_t module, double share)
+static void mark_passes(struct formula *formula, uint32_t program, double share)
 {
     const struct profile *profile = formula->waste->profile;
 
@@ -116,7 +116,7 @@ static void mark_passes(struct formula *formula, uint32_t module, double share)
         bool takes = row->input_count > place &&
                      is_of_pairs(formula, &profile->tensors.items[row->first_input + place]);
 
-        if (row->module != module || !is_pass)
+        if (row->program != program || !is_pass)
             continue;
         if (takes ||
             (row->output_count && is_of_pairs(formula, &profile->tensors.items[row->first_output])))
@@ -143,7 +143,8 @@ static void look_at_sum(struct formula *formula, uint32_t reduce)
     formula->all = shape;
     formula->count = 0;
     if (terms > NEEDED && read_formula(formula, data, false, 0) && pairs_rows(formula, bits))
-        mark_passes(formula, formula->waste->profile->ops.items[reduce].module, 1 - NEEDED / terms);
+        mark_passes(formula, formula->waste->profile->ops.items[reduce].program,
+                    1 - NEEDED / terms);
 }
 
 /* Each number times each of another array, as a matrix: both are broadcast, to other axes. */
@@ -187,7 +188,7 @@ static void look_at_product(struct formula *formula, uint32_t dot)
         share = 1 - part_of(formula, formula->spread[0]) - part_of(formula, formula->spread[1]);
         if (share < LEAST_SPARED)
             continue;
-        mark_passes(formula, formula->waste->profile->ops.items[dot].module, share);
+        mark_passes(formula, formula->waste->profile->ops.items[dot].program, share);
         for (uint32_t op = 0; op < formula->waste->graph->vertex_count; op++)
             if (waste_is(formula->waste, op, "dot") &&
                 (compiled_elements(compiled, op) == tensor_elements(formula->all) || op == dot))

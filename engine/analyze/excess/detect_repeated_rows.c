@@ -219,7 +219,7 @@ static bool is_gradient_of(const struct finder *finder, uint32_t op, uint32_t of
     const struct profile *profile = finder->waste->profile;
     const struct tensor  *shape = shape_of(finder, op), *rows = shape_of(finder, of);
 
-    return profile->ops.items[op].module == profile->ops.items[of].module &&
+    return profile->ops.items[op].program == profile->ops.items[of].program &&
            profile->ops.items[op].source == profile->ops.items[of].source && shape && rows &&
            shape->rank > 1 && rows->rank > 1 && shape->dims[0] == rows->dims[0] &&
            str_contains(profile_str(profile, profile->ops.items[op].origin), STR("transpose("));

@@ -41,7 +41,7 @@ static bool tells_devices_apart(const struct ledger *ledger, const struct op *op
 static struct program *program_of(struct finder *finder, uint32_t op)
 {
     const struct profile *profile = finder->ledger->study->profile;
-    uint32_t row = op == NO_ID ? NO_ID : id_map_get(&finder->rows, profile->ops.items[op].module);
+    uint32_t row = op == NO_ID ? NO_ID : id_map_get(&finder->rows, profile->ops.items[op].program);
 
     return row == NO_ID ? NULL : &finder->programs.items[row];
 }
@@ -56,7 +56,7 @@ static bool list_programs(struct finder *finder)
 
         if (program.copies < 2)
             continue;
-        if (!id_map_put(&finder->rows, op->module, (uint32_t)finder->programs.count) ||
+        if (!id_map_put(&finder->rows, op->program, (uint32_t)finder->programs.count) ||
             !vec_push(&finder->programs, finder->ledger->scratch, program))
             return false;
     }

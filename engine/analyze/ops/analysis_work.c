@@ -155,7 +155,7 @@ static double loop_rounds(const struct profile *profile, const struct op_times *
             body = &ops->rows[i];
     for (size_t i = 0; body && i < ops->count; i++)
         if (ops->rows[i].op != NO_ID && ops->rows[i].device == body->device &&
-            profile->ops.items[ops->rows[i].op].module == profile->ops.items[body->op].module &&
+            profile->ops.items[ops->rows[i].op].program == profile->ops.items[body->op].program &&
             ops->rows[i].calls < least)
             least = ops->rows[i].calls;
     return body && least > 0 ? round(body->calls / least) : 0;

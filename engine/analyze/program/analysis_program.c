@@ -72,14 +72,15 @@ static bool find_modules(struct looking *looking)
         const struct op   *op = &profile->ops.items[i];
         struct module_time fresh = { .module = op->module, .first = i, .end = i + 1 };
 
-        if (op->module == 0 || !has_attr(profile, op, looking->entry) ||
-            id_map_get(&rows, op->module) != NO_ID)
+        if (op->program == 0 || !has_attr(profile, op, looking->entry) ||
+            id_map_get(&rows, op->program) != NO_ID)
             continue;
-        while (fresh.first > 0 && profile->ops.items[fresh.first - 1].module == op->module)
+        while (fresh.first > 0 && profile->ops.items[fresh.first - 1].program == op->program)
             fresh.first--;
-        while (fresh.end < profile->ops.count && profile->ops.items[fresh.end].module == op->module)
+        while (fresh.end < profile->ops.count &&
+               profile->ops.items[fresh.end].program == op->program)
             fresh.end++;
-        if (!id_map_put(&rows, op->module, (uint32_t)looking->modules.count) ||
+        if (!id_map_put(&rows, op->program, (uint32_t)looking->modules.count) ||
             !vec_push(&looking->modules, looking->scratch, fresh))
             return false;
     }
@@ -91,7 +92,7 @@ static bool find_modules(struct looking *looking)
         uint32_t row = NO_ID;
 
         if (times.rows[i].op < profile->ops.count)
-            row = id_map_get(&rows, profile->ops.items[times.rows[i].op].module);
+            row = id_map_get(&rows, profile->ops.items[times.rows[i].op].program);
         if (row == NO_ID)
             continue;
         looking->modules.items[row].ns += times.rows[i].self_ns;

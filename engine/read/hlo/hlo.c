@@ -104,6 +104,7 @@ static bool add_op(struct hlo_module *module, struct hlo_instruction *item, stru
                                          .type = profile_intern(profile, item->opcode),
                                          .origin = profile_intern(profile, item->origin),
                                          .module = module->name,
+                                         .program = module->key,
                                          .device = NO_ID,
                                          .source = NO_ID,
                                          .flops = hlo_flops(module, item),

@@ -36,7 +36,7 @@ static uint32_t op_row(struct tables *tables, uint32_t name, uint32_t type,
     row = (uint32_t)profile->ops.count;
     op.name = name;
     op.type = type;
-    op.module = module;
+    op.module = op.program = module;
     if (!vec_push(&profile->ops, profile->arena, op) || !id_map_put(&tables->ops, key, row))
         tables->is_full = true;
     return row;
