@@ -4,8 +4,7 @@ return rule {
   title = "What a step of the serving engine does",
   category = "kernels", severity = "info",
   formats = { "kineto" },
-  needs = { "serving.steps", "serving.phase", "serving.requests", "serving.step_ns", "serving.tokens_per_s",
-            "serving.graph_share" },
+  needs = { "serving.steps", "serving.phase", "serving.step_ns", "serving.graph_share" },
   tags = { "serving" },
   params = {
     min_graph = { default = 0.5, min = 0, max = 1, unit = "share",
@@ -14,17 +13,21 @@ return rule {
                 doc = "pause between steps over a step, from which the scheduler holds it up" },
   },
   doc = [[
-Engines mark their steps with the requests and tokens in them. Says what most of the time goes to, how long a step takes
-on the device, and how many new tokens a second that is. A decoding step reads all weights for one token of each
-request: it gains from more requests, narrower weights and replayed graphs. Reading prompts (prefill) is arithmetic. A
-fact without a price.]],
+Engines mark their steps with the requests and tokens in them, or are seen by the functions that they call once a step:
+then graphs that are replayed for as much work again and again are taken for decoding. Says what most of the time goes
+to, how long a step takes on the device, and how many new tokens a second that is. A decoding step reads all weights for
+one token of each request: it gains from more requests, narrower weights and replayed graphs. Reading prompts (prefill)
+is arithmetic. A fact without a price.]],
 
   check = function(p, cfg)
-    local phase, requests, step_ns = p.fact["serving.phase"], p.fact["serving.requests"], p.fact["serving.step_ns"]
+    local phase, step_ns = p.fact["serving.phase"], p.fact["serving.step_ns"]
+    local requests = p:has("serving.requests") and p.fact["serving.requests"] or nil
     local graph, gap_ns = p.fact["serving.graph_share"], p:has("serving.gap_ns") and p.fact["serving.gap_ns"] or 0
     local names = { decode = "Decoding for", prefill = "Reading the prompts of", mixed = "Prompts and decoding of",
                     unknown = "Work of" }
-    local evidence = { { "steps", p.fact["serving.steps"], "count" }, { "requests a step", requests, "count" },
+    local evidence = { { "steps", p.fact["serving.steps"], "count" },
+                       requests and { "requests a step", requests, "count" } or
+                         { "for how many requests", "not told: no range of the engine has them" },
                        { "a step on the device", step_ns, "ns" }, { "kernels in replayed graphs", graph, "share" } }
     if p:has("serving.tokens") then
       evidence[#evidence + 1] = { "tokens through the model a step", p.fact["serving.tokens"], "count" }
@@ -54,9 +57,12 @@ fact without a price.]],
     end
     if gap_ns > cfg.max_gap * step_ns then remedy = "Schedule the next step while this one runs. " .. remedy end
     return finding {
-      title = ("%s %s takes %s a step: %s new tokens a second"):format(
-        names[phase] or "Work of", fmt.many(requests, "request", "requests"),
-        fmt.ms(step_ns), fmt.whole(p.fact["serving.tokens_per_s"])),
+      title = requests and ("%s %s takes %s a step: %s new tokens a second"):format(
+          names[phase] or "Work of", fmt.many(requests, "request", "requests"),
+          fmt.ms(step_ns), fmt.whole(p.fact["serving.tokens_per_s"]))
+        or ("%s takes %s a step"):format(phase == "decode" and "Decoding, by its replayed graphs," or
+                                         phase == "prefill" and "Reading prompts" or "The engine's work",
+                                         fmt.ms(step_ns)),
       evidence = evidence,
       condition = ("%s of kernels in replayed graphs, %s wanted where a step decodes"):format(
         fmt.pct(graph), fmt.pct(cfg.min_graph)),
@@ -75,6 +81,9 @@ fact without a price.]],
       facts = { ["serving.steps"] = 9, ["serving.phase"] = "decode", ["serving.requests"] = 2,
                 ["serving.step_ns"] = 1.03e7, ["serving.gap_ns"] = 4e6,
                 ["serving.tokens_per_s"] = 140, ["serving.graph_share"] = 0 } },
+    { name = "steps by the engine's calls", format = "kineto", finding = true,
+      facts = { ["serving.steps"] = 10, ["serving.phase"] = "decode", ["serving.step_ns"] = 1.66e7,
+                ["serving.graph_share"] = 0.7 } },
     { name = "no engine", format = "kineto", skipped = true, facts = { ["step.ns"] = 1e7 } },
   },
 }

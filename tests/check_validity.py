@@ -304,6 +304,31 @@ def engines_without_marks():
         expect(not is_engine or abs(facts["wall_ms"]["median"] - 5) < 0.11, f"{name}: {facts}")
 
 
+def phases_without_marks():
+    """Calls of a server's step: one of 8 products of 1000 us, launched one by one, then five that replay a graph of 4: it reads prompts, and they
+    decode, for nobody knows how many. Where the first one is as short as the others, or nothing is replayed, the phase is not known."""
+    for first, is_replayed in ((8, True), (4, True), (8, False)):
+        trace = Trace()
+        for i in range(6):
+            at, count = 1000 + 9000 * i, 4 if i else first
+            trace.event("python_function", "vllm/v1/worker/gpu_worker.py(263): execute_model", at, 8900)
+            number = trace.call("cudaGraphLaunch", at + 20, 20) if i and is_replayed else None
+            for j in range(count):
+                if number:
+                    trace.device("kernel", "nvjet_tst_128x256_64x4_1x2_h_bz_coopA_TNN", number, at + 100 + 1000 * j, 1000)
+                else:
+                    trace.kernel("nvjet_tst_128x256_64x4_1x2_h_bz_coopA_TNN", at + 12 + 20 * j, at + 100 + 1000 * j, 1000)
+            trace.call("cudaStreamSynchronize", at + 200, 8600)
+        write("calls.json", json.dumps(trace.head | {"traceEvents": trace.events}))
+        rows = list(csv.DictReader(io.StringIO(run("table", "engine_phases", "calls.json", "--format", "csv")[1])))
+        phases = {row["phase"]: (float(row["steps"]), float(row["step_ns"]), row["requests"]) for row in rows}
+        if not is_replayed:
+            right = {"unknown": (6, 4e6, "")}
+        else:
+            right = {"prefill" if first == 8 else "unknown": (1, first * 1e6, ""), "decode": (5, 4e6, "")}
+        expect(phases == right, f"{first} kernels, graphs {is_replayed}: {phases}")
+
+
 def serving_phases():
     """A prefill and three decoding steps, each 5000 us behind the one before: a kernel of 1000 us, a wait of 300, argmax in 40, a copy of
     64 bytes back by a call of 5. In decoding 8 requests in 5000 us are 1600 tokens a second, and a product of 8 rows with 4096 x 4096
@@ -757,6 +782,7 @@ def main():
     prepared_in_the_step()
     serving()
     engines_without_marks()
+    phases_without_marks()
     serving_phases()
     gathered()
     rates()

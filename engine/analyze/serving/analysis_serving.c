@@ -31,7 +31,8 @@ enum serving_fact {
     FACT_COUNT
 };
 static const struct fact_spec produces[] = {
-    [STEPS] = { "serving.steps", UNIT_COUNT, "steps of an engine that were marked and did work" },
+    [STEPS] = { "serving.steps", UNIT_COUNT,
+                "steps of an engine, marked or told by its calls, that did work" },
     [PHASE] = { "serving.phase", UNIT_NAME,
                 "what most of their time goes to: prefill, decode or mixed" },
     [REQUESTS] = { "serving.requests", UNIT_COUNT, "requests in a step of that phase, mean" },
@@ -124,7 +125,13 @@ struct serving {
     struct engine_steps steps;
 };
 
-static bool add_marks(struct serving *serving, const struct timeline *line)
+/* Calls of the engine tell where a step is, and not for whom. */
+static bool is_step(struct str name, bool by_calls, struct engine_mark *mark)
+{
+    return engine_mark_parse(name, mark) || (by_calls && engine_call(name));
+}
+
+static bool add_marks(struct serving *serving, const struct timeline *line, bool by_calls)
 {
     const struct profile *profile = serving->study->profile;
     int64_t               free_ns = INT64_MIN; /* ranges inside a range are the same step */
@@ -136,7 +143,7 @@ static bool add_marks(struct serving *serving, const struct timeline *line)
                                     .name = name,
                                     .timeline = (uint32_t)(line - profile->timelines.items) };
 
-        if (step.start_ns < free_ns || !engine_mark_parse(profile_str(profile, name), &step.mark))
+        if (step.start_ns < free_ns || !is_step(profile_str(profile, name), by_calls, &step.mark))
             continue;
         free_ns = step.end_ns;
         if (!vec_push(&serving->steps.list, serving->scratch, step))
@@ -188,16 +195,62 @@ static void add_work(struct serving *serving, uint32_t event)
                                         STR("GraphLaunch"));
 }
 
-static bool collect(struct serving *serving)
+static bool is_replayed(const struct engine_step *step)
+{
+    return step->graph_kernels * 2 > step->kernels;
+}
+
+/* Engines replay graphs, again and again of as much work, for steps that write tokens; one that
+ * launches kernel by kernel beside them, and is much longer, reads prompts. */
+static bool guess_phases(struct serving *serving)
+{
+    static const double LONGER = 2;
+    enum { FEWEST = 3 };
+    struct engine_steps *steps = &serving->steps;
+    double              *lengths = arena_new_array(serving->scratch, double, steps->list.count + 1);
+    double               usual_ns;
+    size_t               count = 0;
+
+    for (size_t i = 0; lengths && i < steps->list.count; i++)
+        if (is_replayed(&steps->list.items[i]))
+            lengths[count++] = steps->list.items[i].kernel_ns;
+    if (!lengths || count < FEWEST)
+        return lengths != NULL;
+    usual_ns = sample_middle(lengths, count);
+    for (size_t i = 0; i < steps->list.count; i++) {
+        struct engine_step *step = &steps->list.items[i];
+
+        if (step->kernel_ns < LONGER * usual_ns)
+            step->mark.guess = is_replayed(step) ? "decode" : NULL;
+        else
+            step->mark.guess = step->graph_kernels == 0 ? "prefill" : NULL;
+    }
+    return true;
+}
+
+static bool collect_ranges(struct serving *serving, bool by_calls)
 {
     const struct profile *profile = serving->study->profile;
-    size_t                kept = 0;
 
     for (size_t i = 0; i < profile->timelines.count; i++)
         if (profile->timelines.items[i].kind == TIMELINE_THREAD &&
             profile->timelines.items[i].host == serving->host &&
-            !add_marks(serving, &profile->timelines.items[i]))
+            !add_marks(serving, &profile->timelines.items[i], by_calls))
             return false;
+    return true;
+}
+
+static bool collect(struct serving *serving)
+{
+    const struct profile *profile = serving->study->profile;
+    size_t                kept = 0;
+    bool                  by_calls;
+
+    if (!collect_ranges(serving, false))
+        return false;
+    by_calls = serving->steps.list.count == 0;
+    if (by_calls && !collect_ranges(serving, true))
+        return false;
     if (serving->steps.list.count > 1)
         qsort(serving->steps.list.items, serving->steps.list.count,
               sizeof *serving->steps.list.items, compare_steps);
@@ -213,7 +266,7 @@ static bool collect(struct serving *serving)
         if (serving->steps.list.items[i].kernels > 0)
             serving->steps.list.items[kept++] = serving->steps.list.items[i];
     serving->steps.list.count = kept;
-    return true;
+    return !by_calls || guess_phases(serving);
 }
 
 static bool fill(struct serving *serving)
@@ -364,7 +417,7 @@ static bool set_facts(struct serving *serving)
         return false;
     values[STEPS] = (double)serving->steps.list.count;
     values[PHASE] = facts_name(facts, str_from(phase));
-    values[REQUESTS] = sums.requests / sums.count;
+    values[REQUESTS] = sums.requests > 0 ? sums.requests / sums.count : NAN;
     values[STEP_NS] = sample_middle(lengths, (size_t)sums.count);
     values[GAP_NS] = sums.gaps > 0 ? sums.gap_ns / sums.gaps : NAN;
     values[TOKENS] = sums.token_steps > 0 ? sums.tokens / sums.token_steps : NAN;

@@ -241,7 +241,8 @@ static bool emit_phase(struct phaser *phaser, struct phase *phase, const char *n
         [PHASE_WAIT_NS] = mean(phase->wait_ns, phase->rounds),
         [PHASE_READ_BACKS] = phase->read_backs / phase->steps,
         [PHASE_READ_BACK_BYTES] = phase->read_back_bytes / phase->steps,
-        [PHASE_TOKENS_PER_S] = phase->requests / phase->steps / round_ns * 1e9,
+        [PHASE_TOKENS_PER_S] =
+            phase->requests > 0 ? phase->requests / phase->steps / round_ns * 1e9 : NAN,
         [PHASE_BANDWIDTH_SHARE] =
             mean(phase->traffic * 1e9, phase->traffic_ns * phaser->memory_bytes_per_s),
     };

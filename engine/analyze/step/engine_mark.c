@@ -140,7 +140,7 @@ const char *engine_mark_phase(const struct engine_mark *mark)
     if (mark->is_draft)
         return "draft";
     if (mark->prefills < 0 && mark->decodes < 0)
-        return "unknown";
+        return mark->guess ? mark->guess : "unknown";
     if (mark->prefills > 0 && mark->decodes > 0)
         return "mixed";
     return mark->prefills > 0 ? "prefill" : "decode";

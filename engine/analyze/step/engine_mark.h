@@ -11,6 +11,7 @@ struct engine_mark {
     double      prefills, decodes; /* requests; < 0 not told */
     double      tokens;            /* that go through the model in it; < 0 not told */
     double      kv_tokens;         /* that attention looks back at; < 0 not told */
+    const char *guess;             /* the phase by the step's work, where the name tells nobody; or NULL */
     bool        is_draft;          /* a smaller model guesses what the other one then verifies: no token is new */
 };
 /* false: no range of an engine's step. */
