@@ -32,7 +32,7 @@ def as_csv(row, column):
 
 
 def check(name, path, got):
-    """The same cells in both formats, numbers to the last bit."""
+    """The same cells in both formats, numbers to the last bit; what is of all steps is not told by step."""
     try:
         data = json.loads(got.stdout)
         jsonschema.validate(data, schema)
@@ -43,6 +43,8 @@ def check(name, path, got):
     if rows[0] != [column["name"] for column in data["columns"]] or len(rows) != len(data["rows"]) + 1:
         failures.append(f"{path.name} {name}: CSV has other rows or columns than JSON")
         return
+    if name == "path" and any("#" in row.get("name", "") for row in data["rows"] if row["kind"] == "step"):
+        failures.append(f"{path.name} {name}: each mark of a step has a row of its own")
     for cells, row in zip(rows[1:], data["rows"]):
         for cell, column in zip(cells, data["columns"]):
             want = as_csv(row, column)

@@ -87,6 +87,8 @@ static const char *label(struct judging *judging, const struct summary *summary,
 
     if (!row->name[0])
         return arena_text(judging->arena, "%s outside any recorded event", name);
+    if (strcmp(row->trait, "step") == 0) /* the mark of the step around all others */
+        return "Python between events";
     return dtype[0] ? arena_text(judging->arena, "%s %s", name, dtype) : name;
 }
 

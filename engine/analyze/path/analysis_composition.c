@@ -264,15 +264,26 @@ static bool merge_rows(struct path_row *rows, size_t *count, struct arena *scrat
     return true;
 }
 
+/* Marks of steps, "ProfilerStep#7", are one thing. */
+static uint32_t event_label(struct study *study, uint32_t event)
+{
+    const struct activity *activity = event_activity(study->profile, event);
+    struct str             name = profile_str(study->profile, activity->name);
+    size_t                 number = str_find(name, '#');
+
+    return activity->kind == ACTIVITY_STEP && number < name.len
+               ? facts_name(&study->facts, str_slice(name, 0, number))
+               : activity->name;
+}
+
 static bool fill_table(struct study *study, struct arena *scratch)
 {
     enum { ROWS = 200 };
-    const struct path    *path = &study->path;
-    const struct profile *profile = study->profile;
-    struct table         *table = facts_table(&study->facts, &tables[0]);
-    struct path_row      *rows = arena_new_array(scratch, struct path_row, path->segments.count);
-    double                steps = (double)path->step_rows.count, total_ns = 0;
-    size_t                count;
+    const struct path *path = &study->path;
+    struct table      *table = facts_table(&study->facts, &tables[0]);
+    struct path_row   *rows = arena_new_array(scratch, struct path_row, path->segments.count);
+    double             steps = (double)path->step_rows.count, total_ns = 0;
+    size_t             count;
 
     if (!table || !rows)
         return false;
@@ -283,14 +294,13 @@ static bool fill_table(struct study *study, struct arena *scratch)
         rows[i].ns = (double)(segment->end_ns - segment->start_ns);
         total_ns += rows[i].ns;
         if (segment->frame != NO_ID) {
-            const struct activity *activity =
-                event_activity(profile, path->frames.items[segment->frame].event);
+            uint32_t event = path->frames.items[segment->frame].event;
 
-            rows[i].name = activity->name;
-            rows[i].kind = activity->kind;
+            rows[i].name = event_label(study, event);
+            rows[i].kind = event_activity(study->profile, event)->kind;
         }
         if (segment->owner != NO_ID)
-            rows[i].owner = event_activity(profile, path->frames.items[segment->owner].event)->name;
+            rows[i].owner = event_label(study, path->frames.items[segment->owner].event);
     }
     count = path->segments.count;
     if (!merge_rows(rows, &count, scratch))
