@@ -25,6 +25,13 @@ local function small_share(p, cfg)
   return all_ns > 0 and small_ns / all_ns or 1, large
 end
 
+-- The part of the computing that lies in instructions: the rest is beginning and ending runs, once for each.
+local function in_instructions(p)
+  local _, _, ns = p:whatif { { "scale", parts = { "compute" }, op_type = ".+", factor = 1 } }
+  local all_ns = p:has("part.compute_ns") and p.fact["part.compute_ns"] or 0
+  return type(ns) == "number" and all_ns > 0 and math.min(1, ns / all_ns) or 1
+end
+
 -- Host time in calls of large programs: it stays.
 local function kept_ns(p, large)
   if #large == 0 then return 0 end
@@ -57,11 +64,11 @@ return rule {
     min_share = { default = 0.2, min = 0, max = 1, unit = "share", doc = "share of the step in host code" },
   },
   doc = [[
-Between two programs the host finds, prepares and launches the next one. Priced as the host time of
-the step divided by its runs: one program a step would remain; of runs that are mostly overhead half of the computing
-stays (all of it in a compiled loop, little where rows become a batch), of longer ones that hold a single elementwise op
-two fifths. Also said of many such runs whose
-ops take less than half of the step. Silent when runs are long or the host hides behind them.]],
+Between two programs the host finds, prepares and launches the next one. Priced as the host time of the step divided
+by its runs: one program a step would remain; of runs that are mostly overhead half of the computing in instructions
+stays (all of it in a compiled loop, little where rows become a batch), of longer ones that hold a single elementwise
+op two fifths. Also said of many such runs whose ops take less than half of the step. Silent when runs are long or the
+host hides behind them.]],
 
   check = function(p, cfg)
     local count, repeats = p.fact["runs.count"], p.fact["runs.main_count"]
@@ -84,6 +91,8 @@ ops take less than half of the step. Silent when runs are long or the host hides
       and p:table("excess"):where { cause = "python", source_file = { like = "." } }:sum("ns") or 0
     local kept = (own_ns + kept_ns(p, large)) / math.max(p.fact["part.host_ns"], 1)
     local left = math.min(1, math.max(1 / math.max(count, 1), kept))
+    local inside = in_instructions(p)
+    local spared = small * (0.5 * inside + (1 - 1 / math.max(count, 1)) * (1 - inside))
     return finding {
       title = ("A step runs %s small programs; the host takes %s of it"):format(fmt.whole(count), fmt.pct(share)),
       evidence = { { "program runs a step", count, "count" },
@@ -96,7 +105,7 @@ ops take less than half of the step. Silent when runs are long or the host hides
       remedy = { text = "Compile the whole step as one program; put Python loops inside it.",
                  code = "step = jax.jit(lambda xs: jax.vmap(f)(xs).mean(0))" },
       impact = impact.replay { { "scale", parts = { "host", "copy" }, factor = math.max(left, 0.02) },
-                               tiny and { "scale", parts = { "compute" }, factor = 1 - 0.5 * small } or
+                               tiny and { "scale", parts = { "compute" }, factor = 1 - spared } or
                                -- Programs of one elementwise op each pass over memory once an op; fused they do so
                                -- once.
                                { "scale", name = "(wrapped|broadcast|transpose)_.*", factor = cfg.kept_single } },
