@@ -55,6 +55,7 @@ struct device {
     uint32_t         unit_of; /* row + 1 of the device that this is a unit of; 0: it is one itself */
     uint32_t         compute_major, compute_minor, sm_count;
     double           peak_flops_per_s, memory_bytes_per_s;
+    double           on_chip_bytes_per_s; /* of the fastest memory inside; 0 unknown */
     int64_t          memory_bytes;
     double           clock_hz;
     bool             is_amd; /* the maker, where it is told beside the name */

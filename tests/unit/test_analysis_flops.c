@@ -91,6 +91,11 @@ static void the_best_rate_is_the_yardstick_on_a_cpu(void **state)
     assert_true(fabs(builder_fact(&b, "flops.known_share") - 0.5) < 1e-12);
     assert_true(fabs(builder_fact(&b, "flops.best_f32_per_s") - 2e12) < 1);
     assert_true(fabs(builder_cell(&b, "roofline", "op", "slow", "best_share") - 0.25) < 1e-12);
+    /* The step of 10 ms: 4e9 operations, 2 * 3 * 4e6 bytes. */
+    assert_true(fabs(builder_cell(&b, "step_roofline", NULL, NULL, "flops") - 4e9) < 1);
+    assert_true(fabs(builder_cell(&b, "step_roofline", NULL, NULL, "flops_per_s") - 4e11) < 1);
+    assert_true(fabs(builder_cell(&b, "step_roofline", NULL, NULL, "intensity") - 4e9 / 24e6) <
+                1e-9);
     assert_true(isnan(builder_fact(&b, "flops.mfu")));
     assert_non_null(facts_why_absent(&b.study.facts, "flops.mfu"));
     assert_non_null(facts_why_absent(&b.study.facts, "flops.memory_bound_share"));
@@ -168,6 +173,38 @@ static void ops_that_memory_holds(void **state)
     builder_finish(&b);
     assert_true(analysis_devices.run(&b.study, &err) && analysis_flops.run(&b.study, &err));
     assert_true(fabs(builder_fact(&b, "flops.memory_bound_share") - 26.0 / 64) < 1e-9);
+    /* All bytes of the step, 8390656 + 6291456 + 3 * 12582912 + 768, over 100 us. */
+    assert_true(fabs(builder_cell(&b, "step_roofline", NULL, NULL, "efficiency") -
+                     52431616 / 1e-4 / 1555e9) < 1e-6);
+    builder_free(&b);
+}
+
+/* In 10 us 1 MB beside the chip at 2 TB/s takes 0.5 us, 40 MB inside of it at 8 TB/s take 5, and
+ * 1e6 operations at 1e15/s a nanosecond: half of what the fastest memory could do. */
+static void what_lies_in_the_chip_may_hold_an_op(void **state)
+{
+    struct profile_builder b;
+    struct err             err = { 0 };
+    uint32_t               host, device, line, op;
+
+    (void)state;
+    builder_start(&b, FORMAT_XSPACE);
+    host = builder_host(&b, "h");
+    device = builder_device(&b, host, "/device:TPU:0", "TPU", DEVICE_TPU);
+    line = builder_timeline(&b, host, device, "ops");
+    op = builder_op(&b, "fusion", "fusion", NULL);
+    b.profile.devices.items[device].peak_flops_per_s = 1e15;
+    b.profile.devices.items[device].memory_bytes_per_s = 2e12;
+    b.profile.devices.items[device].on_chip_bytes_per_s = 8e12;
+    b.profile.ops.items[op].flops = 1000000;
+    b.profile.ops.items[op].bytes = 1000000;
+    b.profile.ops.items[op].on_chip_bytes = 40000000;
+    builder_step(&b, host, 0, 100000);
+    builder_event(&b, line, builder_activity(&b, "fusion", ACTIVITY_OP, op), 0, 10000);
+    builder_finish(&b);
+    assert_true(analysis_devices.run(&b.study, &err) && analysis_flops.run(&b.study, &err));
+    assert_true(fabs(builder_cell(&b, "roofline", NULL, NULL, "efficiency") - 0.5) < 1e-9);
+    assert_true(fabs(builder_cell(&b, "roofline", "bound", "on-chip memory", "ns") - 10000) < 1);
     builder_free(&b);
 }
 
@@ -179,6 +216,7 @@ int main(void)
         cmocka_unit_test(the_best_rate_is_the_yardstick_on_a_cpu),
         cmocka_unit_test(a_product_inside_a_call_counts_once),
         cmocka_unit_test(ops_that_memory_holds),
+        cmocka_unit_test(what_lies_in_the_chip_may_hold_an_op),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

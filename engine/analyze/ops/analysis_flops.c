@@ -10,6 +10,7 @@
 #include "analyze/ops/op_cost.h"
 #include "analyze/ops/op_profile.h"
 #include "analyze/ops/op_times.h"
+#include "analyze/ops/step_roofline.h"
 #include "model/hardware.h"
 
 #include <math.h>
@@ -88,7 +89,7 @@ static const struct column_spec columns[] = {
     [INTENSITY] = { "intensity", UNIT_NONE, "operations a byte" },
     [EFFICIENCY] = { "efficiency", UNIT_SHARE,
                      "share of what the device could do at this intensity" },
-    [BOUND] = { "bound", UNIT_NAME, "compute or memory: what limits it at best" },
+    [BOUND] = { "bound", UNIT_NAME, "compute, memory or on-chip memory: what limits it at best" },
     [BEST_SHARE] = { "best_share", UNIT_SHARE, "rate over the best rate seen for the same type" },
     [SOURCE_FILE] = { "source_file", UNIT_NAME, "file of the user's program" },
     [SOURCE_LINE] = { "source_line", UNIT_COUNT, "line in it" },
@@ -98,6 +99,8 @@ static const struct table_spec tables[] = {
     { "op_profile",
       "the time of ops by program, category and op, and how much of the device's best it used",
       op_profile_columns, OP_PROFILE_COLUMNS },
+    { "step_roofline", "operations and memory traffic of each step against the device",
+      step_roofline_columns, STEP_ROOFLINE_COLUMNS },
 };
 enum { BEST_MIN_FLOPS = 1000000 }; /* below, the clock's grain makes rates meaningless */
 /* Traffic at less than the first is not what holds an op; above the second caches served it. */
@@ -113,6 +116,7 @@ struct launched {
 struct cost_row {
     const struct op_time *time;
     double                flops, bytes; /* over all used steps; < 0 unknown */
+    double                on_chip;      /* the same of traffic inside of the chip */
     double                ns, calls;
 };
 struct costs {
@@ -126,7 +130,8 @@ struct costs {
     double                 compute_ns, known_ns, product_ns, flops, bytes;
     double                 best[DTYPE_COUNT];
     double                 peak_flops_per_s, memory_bytes_per_s, device_count;
-    const struct hardware *hardware; /* of the first device that is known */
+    double                 on_chip_bytes_per_s; /* 0 unknown */
+    const struct hardware *hardware;            /* of the first device that is known */
     struct hardware        made;
 };
 
@@ -202,6 +207,7 @@ static void add_costs(struct costs *costs)
 
         row.flops = row.time->is_counted_inside ? -1 : op_flops(profile, op) * row.calls;
         row.bytes = op_bytes(profile, op) * row.calls;
+        row.on_chip = fmax(0, (double)op->on_chip_bytes) * row.calls;
         if (row.flops >= 0) {
             costs->known_ns += row.ns;
             costs->flops += row.flops;
@@ -325,6 +331,8 @@ static void find_peak(struct costs *costs)
             costs->peak_flops_per_s = device->peak_flops_per_s;
         if (device->memory_bytes_per_s > 0)
             costs->memory_bytes_per_s = device->memory_bytes_per_s;
+        if (device->on_chip_bytes_per_s > 0)
+            costs->on_chip_bytes_per_s = device->on_chip_bytes_per_s;
     }
     for (size_t i = 0; i < costs->count; i++)
         if (costs->rows[i].flops > most) {
@@ -357,12 +365,15 @@ static struct op_use use_of(const struct costs *costs, const struct cost_row *co
 {
     double peak = peak_of(costs, computes_in(costs, cost)), memory = costs->memory_bytes_per_s;
 
-    if (cost->bytes <= 0 || memory <= 0 || (cost->flops < 0 && !is_streaming(costs, cost)) ||
-        (cost->flops >= 0 && peak <= 0))
-        return (struct op_use) { NAN, NAN };
+    if ((cost->bytes <= 0 && cost->on_chip <= 0) || memory <= 0 ||
+        (cost->flops < 0 && !is_streaming(costs, cost)) || (cost->flops >= 0 && peak <= 0))
+        return (struct op_use) { NAN, NAN, NAN };
     return (struct op_use) {
         .compute = cost->flops >= 0 ? cost->flops / peak / (cost->ns / 1e9) : 0,
-        .memory = cost->bytes / memory / (cost->ns / 1e9),
+        .memory = fmax(0, cost->bytes) / memory / (cost->ns / 1e9),
+        .on_chip = costs->on_chip_bytes_per_s > 0
+                       ? cost->on_chip / costs->on_chip_bytes_per_s / (cost->ns / 1e9)
+                       : 0,
     };
 }
 
@@ -370,13 +381,17 @@ static void fill_efficiency(const struct costs *costs, struct table *table, size
                             const struct cost_row *cost)
 {
     struct op_use use = use_of(costs, cost);
-    bool          is_compute = use.compute > use.memory;
+    double        most = fmax(use.on_chip, fmax(use.compute, use.memory));
+    struct str    bound = STR("memory");
 
     if (isnan(use.memory))
         return;
-    emit_number(table, EFFICIENCY, row, is_compute ? use.compute : use.memory);
-    emit_name(table, BOUND, row,
-              facts_name(&costs->study->facts, is_compute ? STR("compute") : STR("memory")));
+    if (use.on_chip > fmax(use.compute, use.memory))
+        bound = STR("on-chip memory");
+    else if (use.compute > use.memory)
+        bound = STR("compute");
+    emit_number(table, EFFICIENCY, row, most);
+    emit_name(table, BOUND, row, facts_name(&costs->study->facts, bound));
 }
 
 static void fill_row(const struct costs *costs, struct table *table, size_t row,
@@ -523,10 +538,30 @@ static bool fill_op_profile(const struct costs *costs, struct arena *scratch)
     };
 
     for (size_t i = 0; uses && i < op_count; i++)
-        uses[i] = (struct op_use) { NAN, NAN };
+        uses[i] = (struct op_use) { NAN, NAN, NAN };
     for (size_t i = 0; uses && i < costs->count; i++)
         uses[costs->rows[i].time->op] = use_of(costs, &costs->rows[i]);
     return uses && op_profile_fill(&input, scratch);
+}
+
+static bool fill_steps(const struct costs *costs, struct arena *scratch)
+{
+    struct op_work *work =
+        arena_new_array(scratch, struct op_work, costs->study->profile->ops.count + 1);
+    struct step_roofline input = { .study = costs->study,
+                                   .table = &tables[2],
+                                   .work = work,
+                                   .flops_per_s =
+                                       costs->device_count > 0 ? costs->peak_flops_per_s : 0,
+                                   .memory_per_s = costs->memory_bytes_per_s };
+
+    for (size_t i = 0; work && i < costs->count; i++) {
+        const struct cost_row *row = &costs->rows[i];
+
+        work[row->time->op] =
+            (struct op_work) { row->flops, row->bytes, true, row->time->device != NO_ID };
+    }
+    return work && step_roofline_fill(&input, scratch);
 }
 
 static bool make(struct study *study, struct arena *scratch)
@@ -545,7 +580,8 @@ static bool make(struct study *study, struct arena *scratch)
         return false;
     if (costs.count == 0 || costs.compute_ns <= 0)
         return set_peaks(&costs, peaks) &&
-               facts_absent(&study->facts, "flops.|roofline", capture, reason);
+               facts_absent(&study->facts, "flops.|roofline", capture, reason) &&
+               facts_absent(&study->facts, tables[2].name, capture, reason);
     table = facts_table(&study->facts, &tables[0]);
     for (size_t i = 0; table && i < costs.count; i++) {
         size_t row = table_add(table, study->arena);
@@ -554,7 +590,7 @@ static bool make(struct study *study, struct arena *scratch)
             return false;
         fill_row(&costs, table, row, &costs.rows[i]);
     }
-    return table && set_facts(&costs);
+    return table && fill_steps(&costs, scratch) && set_facts(&costs);
 }
 
 static bool run(struct study *study, struct err *err)

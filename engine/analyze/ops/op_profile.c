@@ -81,13 +81,13 @@ static void add_to_node(struct node *node, const struct op_leaf *leaf, struct op
     node->known_ns += leaf->ns;
     node->compute_ns += use.compute * leaf->ns;
     node->memory_ns += use.memory * leaf->ns;
-    node->wasted_ns += fmax(0, 1 - fmax(use.compute, use.memory)) * leaf->ns;
+    node->wasted_ns += fmax(0, 1 - fmax(use.on_chip, fmax(use.compute, use.memory))) * leaf->ns;
 }
 
 static bool add_leaf(struct growing *growing, const struct op_leaf *leaf)
 {
     const uint32_t path[] = { leaf->program, leaf->category, leaf->name };
-    struct op_use  use = { NAN, NAN };
+    struct op_use  use = { NAN, NAN, NAN };
     uint32_t       node = 0;
 
     if (leaf->op != NO_ID)

@@ -8,7 +8,7 @@
 
 /* What an op of known cost uses of its device; not known: NAN. */
 struct op_use {
-    double compute, memory; /* shares of the peaks */
+    double compute, memory, on_chip; /* shares of the peaks */
 };
 struct op_profile {
     struct study              *study;

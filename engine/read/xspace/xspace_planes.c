@@ -189,6 +189,10 @@ static void describe(const struct xplane *plane, struct profile *profile, struct
     device->is_amd = str_equal(plane_text(plane, "device_vendor"), STR("AMD"));
     device->clock_hz = plane_number(plane, "clock_rate") * 1e3;
     device->memory_bytes_per_s = hbm > 0 ? hbm : plane_number(plane, "memory_bandwidth");
+    /* What is read and written goes by ports of its own. */
+    device->on_chip_bytes_per_s = (plane_number(plane, "peak_vmem_rd_bw_gigabytes_per_second") +
+                                   plane_number(plane, "peak_vmem_wr_bw_gigabytes_per_second")) *
+                                  1e9;
     device->memory_bytes = plane_size(plane, "memory_size", MOST_MEMORY_BYTES);
     device->peak_flops_per_s = plane_number(plane, "peak_teraflops_per_second") * 1e12;
 }

@@ -46,7 +46,7 @@ function drawGateLists(gate) {
   return el('div', { class: 'stack' }, list('What differs between the two', gate.differences, (row) => row.what + ' ' + row.after + ', was ' + row.before),
     list('Beside that', gate.changes, (row) => row.title), list('Advice that is new', gate.new_findings, (row) => row.title),
     list('No longer found', gate.fixed_findings, (row) => row.title),
-    gate.command ? el('section', {}, el('h2', {}, 'See it here'), el('pre', {}, gate.command)) : null);
+    gate.command ? el('section', {}, el('h2', {}, 'See it here'), el('pre', { tabindex: 0 }, gate.command)) : null);
 }
 
 function drawGate(main, gate) {
