@@ -8,7 +8,7 @@
 #include "analyze/excess/graph_calls.h"
 #include "base/sample.h"
 
-static const double MOST_PICK = 0.8;     /* of the calls, one pick each */
+static const double MOST_PICK = 0.8;     /* of the calls: one lookup, attention and pick each */
 static const double HEAVY = 8;           /* times what is usual for ops of the type */
 static const double LEAST_SHARE = 0.1;   /* of the calls' ops that such products take */
 static const double ROWS_AGAIN = 0.6;    /* of a call: a word alone still reads all weights */
@@ -27,7 +27,7 @@ struct finder {
     struct kind       *kinds;
     uint32_t           name;  /* of the function that most time goes to */
     size_t             count; /* of its calls */
-    size_t             lookups, picks, writes, softmaxes, batch_products;
+    size_t             lookups, picks, writes, selects, softmaxes, batch_products;
     double             last_attention_ns; /* offset in a call */
 };
 
@@ -61,7 +61,21 @@ static bool writes(struct str name, struct str type, enum op_class op_class)
     if (str_contains(name, STR("Tensordot/")) || str_contains(name, STR("embedding")))
         return false;
     return op_class == OP_CONCAT || op_class == OP_SCATTER || op_class == OP_ONE_HOT ||
-           str_fits(type, "*Assign*|TensorList*|TensorArray*|Select*|Pad*|*UpdateSlice*");
+           str_fits(type, "*Assign*|TensorList*|TensorArray*|Pad*|*UpdateSlice*");
+}
+
+/* In the function, or eagerly behind it. */
+static bool picks(const struct profile *profile, const struct activity *activity)
+{
+    static const struct str eager = STR_INIT("EagerLocalExecute: ");
+    static const char       types[] = "ArgMax|TopK*|*Multinomial|*RandomCategorical*";
+    struct str              name = profile_str(profile, activity->name);
+
+    if (activity->kind == ACTIVITY_OP)
+        return activity->op != NO_ID &&
+               str_fits(profile_str(profile, profile->ops.items[activity->op].type), types);
+    return activity->kind == ACTIVITY_DISPATCH && str_starts(name, eager) &&
+           str_fits(str_slice(name, eager.len, name.len), types);
 }
 
 static void count(struct finder *finder, uint32_t event, uint32_t op)
@@ -72,11 +86,11 @@ static void count(struct finder *finder, uint32_t event, uint32_t op)
     struct str               type = profile_str(profile, profile->ops.items[op].type);
     enum op_class            op_class = op_class_of(type);
 
-    finder->picks += str_fits(type, "ArgMax|TopK*|*Multinomial|*RandomCategorical*");
     if (!call || call->name != finder->name)
         return;
     finder->lookups += op_class == OP_GATHER || op_class == OP_EMBEDDING;
     finder->writes += writes(name, type, op_class);
+    finder->selects += str_fits(type, "Select*") && !str_contains(name, STR("embedding"));
     finder->softmaxes += op_class == OP_SOFTMAX;
     finder->batch_products += is_batch_product(type);
     finder->kinds[op].ns += (double)event_duration_ns(profile, event);
@@ -84,12 +98,14 @@ static void count(struct finder *finder, uint32_t event, uint32_t op)
     finder->kinds[op].runs++;
 }
 
-/* Whether calls of the chosen function make words with attention. */
+/* Whether calls of the chosen function make words with attention; the recording may cut some. */
 static bool make_words(struct finder *finder)
 {
-    return finder->count >= FEWEST_CALLS && finder->lookups >= finder->count &&
-           (double)finder->picks >= MOST_PICK * (double)finder->count &&
-           finder->softmaxes >= finder->count && finder->batch_products >= 2 * finder->softmaxes;
+    double least = MOST_PICK * (double)finder->count;
+
+    return finder->count >= FEWEST_CALLS && (double)finder->lookups >= least &&
+           (double)finder->picks >= least && (double)finder->softmaxes >= least &&
+           finder->batch_products >= 2 * finder->softmaxes;
 }
 
 /* Opens the finder; `found`: there is such a function. */
@@ -111,9 +127,13 @@ static bool open(struct finder *finder, bool *found)
     while (host_events_next(&events, &event)) {
         const struct activity *activity = event_activity(profile, event);
 
+        finder->picks += picks(profile, activity);
         if (activity->kind == ACTIVITY_OP && activity->op != NO_ID)
             count(finder, event, activity->op);
     }
+    /* One hides the words to come from each attention; more write a row by a mask. */
+    if (finder->selects > finder->softmaxes)
+        finder->writes += finder->selects - finder->softmaxes;
     *found = make_words(finder);
     return true;
 }
