@@ -179,9 +179,66 @@ static void a_hint_in_each_round(void **state)
     }
 }
 
+/* Five samples of dropout over one input: four times three products of 100 us and two ops of 5 us,
+ * 310 us in front of the draw. Nothing is said where the dropout is off, or rows are cut out. */
+static void samples_of_one_input(void **state)
+{
+    static const char *const body[] = { "aten::linear", "aten::relu",   "aten::linear",
+                                        "aten::relu",   "aten::linear", NULL };
+    static const char *const head[] = { "aten::linear", "aten::softmax", NULL };
+
+    (void)state;
+    for (int way = 0; way < 3; way++) {
+        struct program program;
+
+        begin(&program);
+        for (int i = 0; i < 5; i++) {
+            if (way == 2)
+                run(&program, "aten::select", "f32[8,8]", 5000);
+            ops(&program, body);
+            slice(&program, "aten::dropout", ACTIVITY_OP, "f32[8,8]", 5000);
+            if (way != 1)
+                slice(&program, "aten::bernoulli_", ACTIVITY_OP, "f32[8,8]", 3000);
+            program.now += 5000;
+            ops(&program, head);
+        }
+        run(&program, "aten::sum", "f32[8,8]", 5000);
+        finish(&program);
+        assert_true(fabs(claimed(&program, "same-input") - (way ? 0 : 4 * 310000)) < 1);
+        builder_free(&program.b);
+    }
+}
+
+/* Five words: four times two convolutions of 100 us and an activation of 5 us between a pick and
+ * the look-up of it. A product there may be of the state that the words before left. */
+static void a_picture_for_each_word(void **state)
+{
+    static const char *const words[] = { "aten::embedding", "aten::cat",    "aten::gru_cell",
+                                         "aten::linear",    "aten::argmax", NULL };
+
+    (void)state;
+    for (int is_state = 0; is_state < 2; is_state++) {
+        const char    *tower = is_state ? "aten::matmul" : "aten::conv2d";
+        struct program program;
+
+        begin(&program);
+        for (int i = 0; i < 5; i++) {
+            run(&program, tower, "f32[8,8]", 100000);
+            run(&program, "aten::relu", "f32[8,8]", 5000);
+            run(&program, tower, "f32[8,8]", 100000);
+            ops(&program, words);
+        }
+        run(&program, "aten::stack", "f32[8,8]", 5000);
+        finish(&program);
+        assert_true(fabs(claimed(&program, "same-input") - (is_state ? 0 : 4 * 205000)) < 1);
+        builder_free(&program.b);
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(samples_of_one_input),    cmocka_unit_test(a_picture_for_each_word),
         cmocka_unit_test(a_network_for_each_item), cmocka_unit_test(calls_that_stay),
         cmocka_unit_test(views_of_a_picture),      cmocka_unit_test(words_without_a_cache),
         cmocka_unit_test(a_hint_in_each_round),

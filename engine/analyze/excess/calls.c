@@ -158,6 +158,21 @@ bool calls_distances(struct call_rows *rows, uint32_t distances[MOST_DISTANCES],
     return true;
 }
 
+bool calls_longest(struct call_rows *rows, struct stretch *best)
+{
+    uint32_t distances[MOST_DISTANCES], count;
+
+    *best = (struct stretch) { 0 };
+    if (!calls_distances(rows, distances, &count))
+        return false;
+    for (uint32_t d = 0; d < count; d++)
+        for (struct stretch stretch = { 0 }; calls_next(
+                 rows, stretch.first + stretch.calls * stretch.distance, distances[d], &stretch);)
+            if (stretch.calls * stretch.distance > best->calls * best->distance)
+                *best = stretch;
+    return true;
+}
+
 /* Words are picked of what comes out, by the program where a cell carries its state on. */
 bool calls_write_text(const struct call_traits *is)
 {

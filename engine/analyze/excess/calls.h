@@ -35,6 +35,9 @@ bool calls_distances(struct call_rows *rows, uint32_t distances[MOST_DISTANCES],
 bool calls_next(const struct call_rows *rows, uint32_t row, uint32_t distance,
                 struct stretch *stretch);
 
+/* The one that covers most ops; no calls: there is none. false: out of memory. */
+bool calls_longest(struct call_rows *rows, struct stretch *best);
+
 struct call_traits calls_look_at(const struct call_rows *rows, const struct stretch *stretch);
 /* Words are picked of what comes out, by the program where a cell carries its state on. */
 bool calls_write_text(const struct call_traits *is);

@@ -295,18 +295,11 @@ static bool find(struct ledger *ledger, const struct detector *self)
     if (!calls_open(&rows, ledger))
         return false;
     for (size_t step = 0; step < ledger->step_count; step++) {
-        uint32_t       distances[MOST_DISTANCES], count;
-        struct stretch best = { 0 };
+        struct stretch best;
 
         calls_of_step(&rows, step);
-        if (!calls_distances(&rows, distances, &count))
+        if (!calls_longest(&rows, &best))
             return false;
-        for (uint32_t d = 0; d < count; d++)
-            for (struct stretch stretch = { 0 };
-                 calls_next(&rows, stretch.first + stretch.calls * stretch.distance, distances[d],
-                            &stretch);)
-                if (stretch.calls * stretch.distance > best.calls * best.distance)
-                    best = stretch;
         if (best.calls > 0 && !look_at(&rows, self, &best, &cell))
             return false;
     }
