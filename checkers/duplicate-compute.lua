@@ -221,6 +221,12 @@ local compiled = {
     text = "Multiply or decompose first, then repeat or look up the results: f(table)[index] is f(table[index]). Of "
       .. "rows that are joined with others before a product, multiply each part by its rows of the weight and add.",
     code = "h = x @ w_x + (context @ w_c)[:, None]   # instead of joining x with the context for each time" },
+  ["gathered-windows"] = {
+    title = "Windows that overlap are made and reduced one by one: %s of each step",
+    text = "A sum over each window is the difference of two running sums; jax.lax.reduce_window takes maxima and "
+      .. "other reductions over windows without making them.",
+    code = "total = jnp.cumsum(jnp.pad(x, ((1, 0), (0, 0))), 0)\nmean = (total[w:] - total[:-w]) / w   "
+      .. "# not x[starts[:, None] + jnp.arange(w)].mean(1)" },
   ["gathered-rows"] = {
     title = "Every device gathers a result and works on all of it: %s of each step",
     text = "Keep it sharded: each device needs its own rows for loss and metrics, and sums of a few numbers are "
@@ -249,8 +255,8 @@ local compiled = {
 
 local function of_compiled(p, cfg)
   local list = {}
-  for _, flaw in ipairs { "whole-copies", "gathered-rows", "fixed-work", "frozen-work", "frozen-layers",
-                           "outer-matrix", "repeated-rows", "both-branches" } do
+  for _, flaw in ipairs { "whole-copies", "gathered-rows", "gathered-windows", "fixed-work", "frozen-work",
+                           "frozen-layers", "outer-matrix", "repeated-rows", "both-branches" } do
     local cells = p:has("excess") and p:table("excess"):where { flaw = flaw }
     local says = compiled[flaw]
     if cells and cells:sum("share") >= (says.least_share or cfg.min_built_share) then
@@ -305,8 +311,9 @@ nothing in a round can have made. In TensorFlow, products that run more often th
 layers whose weights get several gradients for one forward call. In compiled programs of JAX, decompositions of
 matrices that come from arguments and not from what the program gives back, programs whose devices all get the same
 arguments and exchange nothing, what only a mapped condition takes, the other side of which was there before, results
-that every device gathers from the others and then works on as a whole, products of rows that are copies of a few, and
-in a program with gradients products of arguments alone that it does not give back.]],
+that every device gathers from the others and then works on as a whole, overlapping windows of a series that are made
+and reduced one by one, products of rows that are copies of a few, and in a program with gradients products of arguments
+alone that it does not give back.]],
 
   check = function(p, cfg)
     if p.format == "graph" or p.format == "profile" then return passes_back(p, cfg) end

@@ -325,6 +325,47 @@ static void rounds_that_need_nothing_of_others(void **state)
     }
 }
 
+/* Windows of 20 rows of a series of 100 are gathered by numbers that count, 6 ms, squared and added
+ * up in a fusion of 4 ms: 2000 rows where three passes over 100 do, so that 17 of 20 parts are too
+ * much. Where a product takes the windows, or the numbers are given, they are needed. */
+static void windows_that_overlap(void **state)
+{
+    enum { COUNTED, GIVEN, MULTIPLIED, KINDS };
+
+    (void)state;
+    for (int kind = 0; kind < KINDS; kind++) {
+        struct program program;
+        uint32_t       series, given, numbers, gather, fusion, inside, square, sum;
+
+        start(&program);
+        series = add(&program, "parameter", "-> f32[100,2]", NULL, NO_ID, NO_ID);
+        mark(&program, series, "entry");
+        given = add(&program, "parameter", "-> s32[2000,1]", NULL, NO_ID, NO_ID);
+        mark(&program, given, "entry");
+        numbers = add(&program, "iota", "-> s32[2000,1]", NULL, NO_ID, NO_ID);
+        gather = add(&program, "gather", "f32[100,2] s32[2000,1] -> f32[100,20,2]", "jit(f)/gather",
+                     NO_ID, series);
+        link_second(&program, kind == GIVEN ? given : numbers, gather);
+        fusion = gather + 4;
+        inside = add(&program, "parameter", "-> f32[100,20,2]", NULL, fusion, gather);
+        square = add(&program, "multiply", "f32[100,20,2] f32[100,20,2] -> f32[100,20,2]",
+                     "jit(f)/mul", fusion, inside);
+        link_second(&program, inside, square);
+        sum = add(&program, "reduce", "f32[100,20,2] f32[] -> f32[100,2]", "jit(f)/reduce_sum",
+                  fusion, square);
+        assert_int_equal(add(&program, "fusion", "f32[100,20,2] -> f32[100,2]", "jit(f)/reduce_sum",
+                             NO_ID, gather),
+                         fusion);
+        link(&program, sum, fusion);
+        add(&program, "dot", "f32[100,20,2] f32[20,2,8] -> f32[100,8]", "jit(f)/dot", NO_ID,
+            kind == MULTIPLIED ? gather : NO_ID);
+        run_step(&program, (uint32_t[]) { gather, fusion }, (int64_t[]) { 6000000, 4000000 }, 2);
+        assert_true(
+            fabs(claimed(&program, "gathered-windows") - (kind == COUNTED ? 0.85 * 10e6 : 0)) < 1);
+        release(&program);
+    }
+}
+
 /* Four stages hand rows on to each other in five rounds, which is what two parts of a batch take: a
  * product of 1 ms a round. With 16 parts they would take 19 rounds, 19 / 16 a part where it is 5 /
  * 2 now: of the products 1 - 0.475 is too much. In as many rounds as there are devices each
@@ -740,6 +781,7 @@ int main(void)
         cmocka_unit_test(experts_that_a_mask_drops),
         cmocka_unit_test(rounds_that_need_nothing_of_others),
         cmocka_unit_test(stages_without_work),
+        cmocka_unit_test(windows_that_overlap),
         cmocka_unit_test(rows_that_each_round_makes_again),
         cmocka_unit_test(rows_that_a_mask_writes),
         cmocka_unit_test(transforms_of_padding),
