@@ -1,6 +1,7 @@
 /* price: impact of findings, as docs/checkers.md describes the methods. */
 #include "rules/price.h"
 
+#include "analyze/path/path.h"
 #include "analyze/replay/edit_text.h"
 
 #include <math.h>
@@ -254,8 +255,24 @@ static void cap(struct impact *impact, double ns)
     impact->most_ns = fmin(impact->most_ns, ns);
 }
 
+/* What of the named step an accelerator has nothing to do; INFINITY: not told. */
+static double idle_ns(const struct pricing *pricing)
+{
+    double sum_ns = 0, ns;
+
+    for (int part = 0; part < PART_COUNT; part++) {
+        if (part == PART_COMPUTE || part == PART_COMMUNICATION || part == PART_COPY)
+            continue;
+        if (!facts_get(pricing->view->facts, part_ns_fact((enum part)part), &ns))
+            return INFINITY;
+        sum_ns += ns;
+    }
+    return sum_ns;
+}
+
 /* Never more than the cause's share of the path, nor than the step; of an accelerator's work never
- * more than the graph of all events gives back without it. */
+ * more than the graph of all events gives back without it, and of its idle time, which is counted
+ * over all steps, no more than the named one has. */
 static bool cap_impact(const struct pricing *pricing, const struct draft *draft,
                        struct impact *impact, struct err *err)
 {
@@ -270,6 +287,9 @@ static bool cap_impact(const struct pricing *pricing, const struct draft *draft,
     if (draft->claims.edits.count > 0 && !impact->resource &&
         replay_claims(pricing, draft, &without))
         cap(impact, fmax(0, without.saved_ns));
+    if (pricing->has_device && !impact->resource && draft->finding.category &&
+        strcmp(draft->finding.category, "idle") == 0)
+        cap(impact, idle_ns(pricing));
     if (!isnan(pricing->step_ns) && !impact->resource)
         cap(impact, pricing->step_ns);
     return true;

@@ -226,6 +226,24 @@ def only_the_host():
         expect((report["verdict"]["class"] == "unknown") == is_device, f"{name}: {report['verdict']}")
 
 
+def one_long_step():
+    """Four steps of 10 ms that compute for 9, and one of 30 with 20 ms of a host's op behind the read: of the usual step 1 ms is idle, and no
+    more is saved where nothing is read."""
+    trace = Trace()
+    for i in range(5):
+        at = 1000 + 10000 * i
+        trace.step(i, at, 30000 if i == 4 else 10000)
+        for j in range(20):
+            trace.kernel("nvjet_tst_128x256_64x4_1x2_h_bz_coopA_TNN", at + 50 + 20 * j, at + 100 + 450 * j, 450)
+        trace.op("aten::item", at + 458, 8704)
+        trace.call("cudaStreamSynchronize", at + 460, 8700)
+    trace.op("aten::normal_", 1000 + 49300, 20600)
+    report = trace.advice("one-long-step")
+    finding = find(report, "scalar-readback")
+    expect(abs(report["steps"]["wall_ms"]["median"] - 10) < 0.1, f"the usual step: {report['steps']}")
+    expect(finding is None or finding["impact"].get("high_ms", 0) <= 1.01, f"reads: {text_of(finding)[:600]}")
+
+
 def one_step():
     """The only step has an allocation of 60 of its 80 ms and few kernels: it tells nothing of others. Twelve kernels that
     fill a step, or the same allocation among twenty steps, are as they are."""
@@ -794,6 +812,7 @@ def main():
     fused_optimizers()
     only_the_host()
     one_step()
+    one_long_step()
     experts_across_ranks()
 
 
