@@ -226,6 +226,23 @@ def only_the_host():
         expect((report["verdict"]["class"] == "unknown") == is_device, f"{name}: {report['verdict']}")
 
 
+def distortion():
+    """Steps of 10 ms with 4000 events of the host, half to one and a half microseconds each: 2 to 6 ms of recording. That makes them longer where
+    the device works for 1 ms, and not where it works all the time."""
+    for busy in (1000, 9900):
+        trace = Trace()
+        for step in range(4):
+            at = 1000 + 10000 * step
+            trace.step(step, at, 9990)
+            for i in range(4000):
+                trace.event("python_function", "model.py(3): forward", at + 2 + 2 * i, 1)
+            trace.op("aten::mm", at + 8010, 100, [[64, 64]] * 2) if busy == 1000 else trace.op("aten::mm", at + 1, 1)
+            trace.kernel("nvjet_tst_128x256_64x4_1x2_h_bz_coopA_TNN", at + 8020 if busy == 1000 else at + 1, at + 9990 - busy, busy)
+        finding = find(trace.advice(f"distortion-{busy}"), "profiler-overhead-high")
+        expect((finding is not None) == (busy == 1000), f"{busy} us of work: {text_of(finding)[:300]}")
+        expect(not finding or "1.25x to 2.5" in finding["title"], f"2 to 6 of 10 ms: {text_of(finding)[:300]}")
+
+
 def one_long_step():
     """Four steps of 10 ms that compute for 9, and one of 30 with 20 ms of a host's op behind the read: of the usual step 1 ms is idle, and no
     more is saved where nothing is read."""
@@ -813,6 +830,7 @@ def main():
     only_the_host()
     one_step()
     one_long_step()
+    distortion()
     experts_across_ranks()
 
 

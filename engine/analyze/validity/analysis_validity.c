@@ -17,6 +17,7 @@ enum validity_fact {
     CAPTURE_SHARE,
     EARLIER_NS,
     EARLIER_SHARE,
+    HOST_EVENTS,
     FACT_COUNT
 };
 static const struct fact_spec produces[] = {
@@ -30,6 +31,8 @@ static const struct fact_spec produces[] = {
     [EARLIER_NS] = { "validity.earlier_wait_ns", UNIT_NS,
                      "waits for work from before the recording, all of it" },
     [EARLIER_SHARE] = { "validity.earlier_wait_share", UNIT_SHARE, "share of the recording" },
+    [HOST_EVENTS] = { "validity.host_events", UNIT_COUNT,
+                      "events a step on the thread that leads the steps, each of which it wrote" },
 };
 enum { FEWEST_LINKED = 10 }; /* fewer launches with their work do not tell that links are there */
 
@@ -38,7 +41,7 @@ struct checking {
     struct windows windows;
     uint8_t       *is_answered; /* by event: a launch whose work is there */
     int64_t        last_ns;     /* the last launch whose work is there */
-    double         launches, missing, work, unlaunched, capture_ns;
+    double         launches, missing, work, unlaunched, capture_ns, host_events;
     double         values[FACT_COUNT];
 };
 
@@ -101,6 +104,15 @@ static void count_launches(struct checking *checking, const struct timeline *lin
     }
 }
 
+/* What a thread wrote down while it led the steps. */
+static void count_events(struct checking *checking, const struct timeline *line)
+{
+    for (uint32_t i = line->first_event; i < line->first_event + line->event_count; i++)
+        checking->host_events +=
+            windows_find(&checking->windows, event_start_ns(checking->study->profile, i)) !=
+            SIZE_MAX;
+}
+
 static double earlier_wait_ns(const struct study *study)
 {
     double ns = 0;
@@ -132,6 +144,8 @@ static bool look(struct checking *checking, struct arena *scratch)
     for (size_t i = 0; i < profile->timelines.count; i++)
         if (profile->timelines.items[i].kind == TIMELINE_THREAD)
             count_launches(checking, &profile->timelines.items[i]);
+    if (study->path.leader != NO_ID && study->path.leader < profile->timelines.count)
+        count_events(checking, &profile->timelines.items[study->path.leader]);
     return true;
 }
 
@@ -148,6 +162,7 @@ static void weigh(struct checking *checking)
     values[UNLAUNCHED_SHARE] =
         linked >= FEWEST_LINKED && checking->work > 0 ? checking->unlaunched / checking->work : 0;
     values[CAPTURE_SHARE] = checking->capture_ns / (double)checking->windows.total_ns;
+    values[HOST_EVENTS] = checking->host_events / (double)checking->windows.count;
     values[EARLIER_NS] = earlier_wait_ns(checking->study);
     values[EARLIER_SHARE] = span_ns > 0 ? fmin(1, values[EARLIER_NS] / span_ns) : 0;
 }
