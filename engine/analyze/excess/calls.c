@@ -30,10 +30,17 @@ bool call_is_product(const struct work_unit *unit)
            unit->op_class == OP_ATTENTION || unit->op_class == OP_CELL;
 }
 
-static bool is_pick(const struct call_rows *rows, const struct work_unit *unit)
+bool call_is_pick(const struct ledger *ledger, const struct work_unit *unit)
 {
-    return unit->op_class == OP_SORT ||
-           str_fits(unit_type(rows->ledger, unit), "*argm*|*multinomial*");
+    return unit->op_class == OP_SORT || str_fits(unit_type(ledger, unit), "*argm*|*multinomial*");
+}
+
+bool call_is_looked_up(const struct call_rows *rows, uint32_t row)
+{
+    while (++row < rows->count && !call_is_product(call_op(rows, row)))
+        if (call_op(rows, row)->op_class == OP_EMBEDDING)
+            return true;
+    return false;
 }
 
 /* Halves that are put together behind a sign change are turned positions, no history. */
@@ -42,20 +49,14 @@ static bool is_turned(const struct call_rows *rows, uint32_t row)
     return row > 0 && str_ends(unit_type(rows->ledger, call_op(rows, row - 1)), STR("::neg"));
 }
 
-/* What is picked is looked up in the next call: no layer lies between. A row that is picked of the
- * results of this call goes on into other layers. */
+/* A row that is picked of the results of this call goes on into other layers. */
 static bool picks_words(const struct call_rows *rows, const struct stretch *stretch)
 {
     uint32_t end = stretch->first + 2 * stretch->distance;
-    bool     is_picked = false;
 
-    for (uint32_t row = stretch->first; row < end && row < rows->count; row++) {
-        const struct work_unit *unit = call_op(rows, row);
-
-        if (is_picked && unit->op_class == OP_EMBEDDING)
+    for (uint32_t row = stretch->first; row < end && row < rows->count; row++)
+        if (call_is_pick(rows->ledger, call_op(rows, row)) && call_is_looked_up(rows, row))
             return true;
-        is_picked = !call_is_product(unit) && (is_picked || is_pick(rows, unit));
-    }
     return false;
 }
 
@@ -70,8 +71,8 @@ struct call_traits calls_look_at(const struct call_rows *rows, const struct stre
         const struct work_unit *unit = call_op(rows, row);
         struct str              type = unit_type(rows->ledger, unit);
 
-        if (call_is_product(unit) || is_pick(rows, unit) || unit->op_class == OP_READBACK ||
-            unit->op_class == OP_SOFTMAX) {
+        if (call_is_product(unit) || call_is_pick(rows->ledger, unit) ||
+            unit->op_class == OP_READBACK || unit->op_class == OP_SOFTMAX) {
             is.ends_in_sums = false;
             is_told = !call_is_product(unit);
         } else if (unit->op_class == OP_ELEMENTWISE) {
@@ -82,7 +83,7 @@ struct call_traits calls_look_at(const struct call_rows *rows, const struct stre
         is.cells += unit->op_class == OP_CELL;
         is.softmaxes += unit->op_class == OP_SOFTMAX;
         is.looks_up |= unit->op_class == OP_EMBEDDING;
-        is.picks |= is_pick(rows, unit);
+        is.picks |= call_is_pick(rows->ledger, unit);
         is.draws |= unit->op_class == OP_RANDOM && !str_contains(type, STR("dropout"));
         is.reads |= unit->op_class == OP_READBACK;
         is.is_handed |= str_ends(type, STR("::lift_fresh"));

@@ -27,6 +27,9 @@ bool calls_open(struct call_rows *rows, struct ledger *ledger); /* false: out of
 void calls_of_step(struct call_rows *rows, size_t step);
 const struct work_unit *call_op(const struct call_rows *rows, uint32_t row);
 bool                    call_is_product(const struct work_unit *unit);
+bool call_is_pick(const struct ledger *ledger, const struct work_unit *unit);
+/* What is picked at `row` can be looked up next: no layer lies between. */
+bool call_is_looked_up(const struct call_rows *rows, uint32_t row);
 
 /* Distances between ops that are done once for a call, of which it is one of those found here.
  * false: out of memory. */

@@ -1,20 +1,20 @@
 /* repeated_block: an encoder that runs again and again within a step: the same look-up of ids and
  * the same layers behind it, while nothing between makes new ids. */
+#include "analyze/excess/calls.h"
 #include "analyze/excess/rounds.h"
 
 enum { NEAR = 8, FEWEST_ROUNDS = 3, LONGEST_LAYER = 160, FARTHEST_LAYER = 40 };
 
 struct finder {
     struct ledger    *ledger;
-    uint32_t         *ops; /* units of a step that are ops and no views */
-    size_t            count;
+    struct call_rows  rows; /* of a step */
     struct round_keys keys;
     uint32_t         *looked; /* by key: step + 1 in which its rounds were looked at */
 };
 
 static const struct work_unit *op_at(const struct finder *finder, size_t row)
 {
-    return &finder->ledger->units.items[finder->ops[row]];
+    return &finder->ledger->units.items[finder->rows.ops[row]];
 }
 
 static bool is_same(const struct finder *finder, size_t a, size_t b)
@@ -24,31 +24,17 @@ static bool is_same(const struct finder *finder, size_t a, size_t b)
     return left->type == right->type && left->op == right->op && left->phase == right->phase;
 }
 
-/* What is picked at `row` can be looked up next: no layer lies between. */
-static bool is_looked_up(const struct finder *finder, size_t row)
-{
-    for (size_t i = row + 1; i < finder->count; i++) {
-        if (op_at(finder, i)->op_class == OP_EMBEDDING)
-            return true;
-        if (unit_is_forward_product(op_at(finder, i)))
-            break;
-    }
-    return false;
-}
-
 /* Elements that an op makes which picks or draws among as many numbers as the table has rows; 0: it
  * does no such thing, -1: not known. */
 static int64_t picked_count(const struct finder *finder, size_t row, int64_t rows)
 {
     const struct work_unit *unit = op_at(finder, row);
-    struct str              type = unit_type(finder->ledger, unit);
     const struct tensor    *from = unit_input(finder->ledger, unit, 0);
 
-    if (unit->op_class != OP_SORT && !str_contains(type, STR("argm")) &&
-        !str_contains(type, STR("multinomial")))
+    if (!call_is_pick(finder->ledger, unit))
         return 0;
     if (!from || from->rank < 1)
-        return is_looked_up(finder, row) ? -1 : 0;
+        return call_is_looked_up(&finder->rows, (uint32_t)row) ? -1 : 0;
     if (rows <= 0 || from->dims[from->rank - 1] != rows)
         return 0;
     return tensor_count(from) < 0 ? -1 : tensor_count(from) / rows;
@@ -119,7 +105,7 @@ static bool brings_ids(const struct finder *finder, size_t row, const struct ten
         return false;
     if (ids)
         return same_dims(unit_input(finder->ledger, unit, 0), ids);
-    for (size_t i = row + 1; i < finder->count && i <= row + NEAR; i++)
+    for (size_t i = row + 1; i < finder->rows.count && i <= row + NEAR; i++)
         if (op_at(finder, i)->op_class == OP_EMBEDDING)
             return true;
     return false;
@@ -178,7 +164,8 @@ static bool claim(struct finder *finder, const struct detector *self, const size
             return false;
     }
     for (size_t r = 1; r < rounds; r++)
-        for (uint32_t u = finder->ops[starts[r]]; u < finder->ops[starts[r] + length - 1] + 1; u++)
+        for (uint32_t u = finder->rows.ops[starts[r]];
+             u < finder->rows.ops[starts[r] + length - 1] + 1; u++)
             if (unit_goes_with_ops(&ledger->units.items[u]))
                 ledger_claim(ledger, *cell, &ledger->units.items[u], 1);
     return true;
@@ -228,7 +215,8 @@ static bool may_be_steps(const struct finder *finder, const size_t *starts, size
     double               ns = 0;
 
     for (size_t r = 0; r < rounds; r++)
-        for (uint32_t u = finder->ops[starts[r]]; u <= finder->ops[starts[r] + length - 1]; u++)
+        for (uint32_t u = finder->rows.ops[starts[r]];
+             u <= finder->rows.ops[starts[r] + length - 1]; u++)
             ns += ledger->units.items[u].ns;
     return ledger->study->steps.source == STEPS_WHOLE_TRACE && ns > most * ledger->total_ns;
 }
@@ -247,7 +235,7 @@ static bool look_at_rounds(struct finder *finder, const struct detector *self, c
         length = next_network(finder, first, starts[1]) - first;
     for (size_t r = 1; r < rounds && length > 1; r++)
         for (size_t i = 0; i < length; i++)
-            if (starts[r] + i >= finder->count || !is_same(finder, first + i, starts[r] + i))
+            if (starts[r] + i >= finder->rows.count || !is_same(finder, first + i, starts[r] + i))
                 return true;
     return length <= 1 || !is_between_others(finder, first + length, starts[1]) ||
            may_be_steps(finder, starts, rounds, length) ||
@@ -267,7 +255,7 @@ static int64_t spread_before(const struct finder *finder, size_t first, const st
 
 static bool is_start(const struct finder *finder, size_t first, size_t row)
 {
-    return finder->keys.begin[finder->ops[row]] == finder->keys.begin[finder->ops[first]];
+    return finder->keys.begin[finder->rows.ops[row]] == finder->keys.begin[finder->rows.ops[first]];
 }
 
 /* The look-up at `first` and all like it, as long as no round makes the ids of another. A round
@@ -284,7 +272,7 @@ static bool look_at(struct finder *finder, const struct detector *self, size_t f
 
     if (finder->ledger->study->profile->has_shapes && (!table || table->rank < 1 || !ids))
         return true;
-    for (size_t i = first; i < finder->count && rounds < MOST_ROUNDS; i++) {
+    for (size_t i = first; i < finder->rows.count && rounds < MOST_ROUNDS; i++) {
         const struct work_unit *unit = op_at(finder, i);
         int64_t                 picked = picked_count(finder, i, ids ? table->dims[0] : 0);
         bool                    starts_round = is_start(finder, first, i);
@@ -315,22 +303,17 @@ static bool find(struct ledger *ledger, const struct detector *self)
 
     if (!ledger->is_torch || ledger->has_backward || !rounds_are_told(ledger))
         return true;
-    finder.ops = arena_new_array(ledger->scratch, uint32_t, ledger->units.count + 1);
-    if (!finder.ops || !rounds_keys(ledger, &finder.keys))
+    if (!calls_open(&finder.rows, ledger) || !rounds_keys(ledger, &finder.keys))
         return false;
     finder.looked = arena_new_array(ledger->scratch, uint32_t, finder.keys.count);
     if (!finder.looked)
         return false;
     for (uint32_t step = 0; step < ledger->step_count; step++) {
-        finder.count = 0;
-        for (uint32_t u = ledger->first_unit[step]; u < ledger->first_unit[step + 1]; u++)
-            if (ledger->units.items[u].kind == UNIT_OP &&
-                ledger->units.items[u].op_class != OP_VIEW)
-                finder.ops[finder.count++] = u;
-        for (size_t i = 0; i < finder.count; i++) {
+        calls_of_step(&finder.rows, step);
+        for (size_t i = 0; i < finder.rows.count; i++) {
             const struct work_unit *unit = op_at(&finder, i);
 
-            uint32_t key = finder.keys.begin[finder.ops[i]];
+            uint32_t key = finder.keys.begin[finder.rows.ops[i]];
             if (unit->op_class != OP_EMBEDDING || finder.looked[key] == step + 1)
                 continue;
             finder.looked[key] = step + 1;

@@ -86,7 +86,7 @@ static bool find_picture(const struct call_rows *rows, const struct stretch *str
     uint32_t pick = NO_ID, at;
 
     for (at = 0; at < stretch->distance; at++)
-        if (str_fits(unit_type(rows->ledger, op_of(rows, stretch, at)), "*argm*|*multinomial*"))
+        if (call_is_pick(rows->ledger, op_of(rows, stretch, at)))
             pick = at;
     if (pick == NO_ID || op_of(rows, stretch, pick + 1)->op_class != OP_CONVOLUTION)
         return false;
