@@ -20,7 +20,7 @@ struct cuts {
 static bool goes_by_rows(const struct cuts *cuts, uint32_t op)
 {
     static const char types[] = "bitcast|copy|transpose|reshape|parameter|call|fusion|broadcast|"
-                                "reduce|get-tuple-element";
+                                "reduce|get-tuple-element|real|imag|complex";
 
     return linear_is_elementwise(cuts->waste, op) || waste_is(cuts->waste, op, types);
 }

@@ -17,7 +17,8 @@ enum pause_kind {
 /* The kind of each unit that is a pause between two ops. NULL: out of memory. */
 uint8_t *pause_kinds_find(struct ledger *ledger, double long_ns);
 
-/* Between Python and tensors: the op before it or behind it reads numbers, or makes a tensor of them. */
+/* Between Python and tensors: the op before it reads numbers, or the one behind it makes a tensor of
+ * them. */
 bool pause_carries_values(const struct ledger *ledger, uint32_t unit);
 
 #endif
