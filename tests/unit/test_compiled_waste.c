@@ -405,6 +405,60 @@ static void stages_without_work(void **state)
     }
 }
 
+/* Ten micro-batches of two rows: each reads all weights, 1 ms, and its gradient, 0.5 ms, is added
+ * to what is carried, 0.5 ms: at most 0.8 of that is too much. Products of 32 rows have enough to
+ * do: what starting ops takes is below 3 % of the step then. */
+static void rounds_of_few_rows(void **state)
+{
+    enum { ROUNDS = 10, LOOP = 10 };
+
+    (void)state;
+    for (int is_large = 0; is_large < 2; is_large++) {
+        const char *carried = "-> s32[] f32[64,64] f32[64,64]";
+        const char *batch = is_large ? "-> f32[32,64]" : "-> f32[2,64]";
+        const char *forward =
+            is_large ? "f32[32,64] f32[64,64] -> f32[32,64]" : "f32[2,64] f32[64,64] -> f32[2,64]";
+        struct program program;
+        uint32_t       tuple, count, sum, weights, one, more, rows, made, gradient, added, root;
+        uint32_t       at[3 * ROUNDS];
+        int64_t        ns[3 * ROUNDS];
+
+        start(&program);
+        tuple = add(&program, "parameter", carried, NULL, LOOP, NO_ID);
+        count = add(&program, "get-tuple-element", "-> s32[]", NULL, LOOP, tuple);
+        sum = add(&program, "get-tuple-element", "-> f32[64,64]", NULL, LOOP, tuple);
+        describe(&program, sum, (const char *const[]) { "element", "1", NULL });
+        weights = add(&program, "get-tuple-element", "-> f32[64,64]", NULL, LOOP, tuple);
+        describe(&program, weights, (const char *const[]) { "element", "2", NULL });
+        one = add(&program, "constant", "-> s32[]", NULL, LOOP, NO_ID);
+        more = add(&program, "add", "s32[] s32[] -> s32[]", NULL, LOOP, count);
+        link_second(&program, one, more);
+        rows = add(&program, "iota", batch, NULL, LOOP, NO_ID);
+        made = add(&program, "dot", forward, "jit(f)/dot", LOOP, rows);
+        link_second(&program, weights, made);
+        program.b.profile.ops.items[made].flops = (is_large ? 32 : 2) * 2 * 64 * 64;
+        gradient = add(&program, "dot", "f32[64,2] f32[2,64] -> f32[64,64]",
+                       "jit(f)/transpose(jvp())/dot", LOOP, made);
+        added =
+            add(&program, "add", "f32[64,64] f32[64,64] -> f32[64,64]", "jit(f)/add", LOOP, sum);
+        assert_int_equal(added, LOOP - 1);
+        link_second(&program, gradient, added);
+        assert_int_equal(add(&program, "while", carried, NULL, NO_ID, NO_ID), LOOP);
+        root = add(&program, "tuple", carried, NULL, LOOP, more);
+        link_second(&program, added, root);
+        assert_true(vec_push(&program.edges, &program.b.arena,
+                             (struct op_edge) { .from = weights, .to = root, .place = 2 }));
+        for (size_t i = 0; i < ROUNDS; i++) {
+            at[3 * i] = made, ns[3 * i] = 1000000;
+            at[3 * i + 1] = gradient, ns[3 * i + 1] = 500000;
+            at[3 * i + 2] = added, ns[3 * i + 2] = 500000;
+        }
+        run_step(&program, at, ns, 3 * ROUNDS);
+        assert_true(fabs(claimed(&program, "separate-rounds") - (is_large ? 0 : 0.8 * 20e6)) < 1);
+        release(&program);
+    }
+}
+
 /* Each round changes one of 16 rows, and a product with weights, 1.6 ms, takes all: 15 of 16 parts
  * are too much. Where rounds change the weights, too, they are needed. */
 static void rows_that_each_round_makes_again(void **state)
@@ -787,6 +841,7 @@ int main(void)
         cmocka_unit_test(experts_that_a_mask_drops),
         cmocka_unit_test(rounds_that_need_nothing_of_others),
         cmocka_unit_test(stages_without_work),
+        cmocka_unit_test(rounds_of_few_rows),
         cmocka_unit_test(windows_that_overlap),
         cmocka_unit_test(rows_that_each_round_makes_again),
         cmocka_unit_test(rows_that_a_mask_writes),

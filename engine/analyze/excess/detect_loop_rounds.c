@@ -3,11 +3,14 @@
  * mask over all. */
 #include "analyze/excess/loops.h"
 
+#include <math.h>
+
 static const double  LEAST_SHARE = 0.03; /* of the steps */
 static const double  FEWEST_ROUNDS = 8;  /* a step */
 static const double  SMALL_NS = 20000;   /* what starting an op is a large part of */
 static const double  KEPT_SHARE = 0.2;   /* of small ops, when they are large ones together */
 static const int64_t FEWEST_ROWS = 8;
+static const double  TILE_ROWS = 16; /* a product of fewer takes as long: it reads all weights */
 
 /* Rounds of each step. */
 static double count_rounds(const struct loops *loops)
@@ -35,6 +38,64 @@ static bool is_separate(const struct loops *loops)
     return is_given;
 }
 
+static bool is_same(const struct loops *loops, uint32_t op)
+{
+    for (uint32_t element = 0; element < loops->loop.elements; element++)
+        if (loop_is_carried(&loops->loop, &loops->axes, op, element))
+            return loop_carries(&loops->loop, &loops->axes, element) == CARRIED_SAME;
+    return false;
+}
+
+/* Rows that a round multiplies with weights that are the same in all; 0: it is no such product. */
+static double rows_of(const struct loops *loops, uint32_t op)
+{
+    const struct waste *waste = &loops->waste;
+    double              made = compiled_elements(waste->compiled, op);
+    double              flops = (double)waste->profile->ops.items[op].flops;
+
+    for (uint32_t place = 0; place < 2 && made > 0 && flops > 0; place++) {
+        uint32_t weights = op_graph_operand(waste->graph, op, place);
+
+        if (weights != NO_ID && is_same(loops, weights))
+            return compiled_operand(waste->compiled, op, 1 - place) / (flops / 2 / made);
+    }
+    return 0;
+}
+
+/* Several rounds' rows at once are one product, and one sum over them is added to what is carried:
+ * both pass over arrays of the weights' size. */
+static void mark_few_rows(struct loops *loops)
+{
+    struct waste *waste = &loops->waste;
+    double        fewest = TILE_ROWS;
+
+    for (uint32_t op = 0; op < waste->graph->vertex_count; op++) {
+        double rows = waste_is(waste, op, "dot") && loop_holds(&loops->loop, waste, op)
+                          ? rows_of(loops, op)
+                          : 0;
+
+        if (rows < 1 || rows >= TILE_ROWS)
+            continue;
+        fewest = fmin(fewest, rows);
+        waste_mark(waste, op, fmin(1 - KEPT_SHARE, 1 - rows / TILE_ROWS));
+    }
+    for (uint32_t element = 0; element < loops->loop.elements && fewest < TILE_ROWS; element++) {
+        double   share = fmin(1 - KEPT_SHARE, 1 - fewest / TILE_ROWS);
+        uint32_t sum = loop_maker(&loops->loop, &loops->axes, element);
+
+        if (loop_carries(&loops->loop, &loops->axes, element) != CARRIED_SUMMED)
+            continue;
+        waste_mark(waste, sum, share);
+        for (uint32_t place = 0; place < 2; place++) {
+            uint32_t added = op_graph_operand(waste->graph, sum, place);
+            uint32_t made = added == NO_ID ? NO_ID : compiled_maker(waste->compiled, added);
+
+            if (made != NO_ID && waste_is(waste, made, "dot"))
+                waste_mark(waste, made, share);
+        }
+    }
+}
+
 static void mark_separate(struct loops *loops, void *context)
 {
     struct waste *waste = &loops->waste;
@@ -42,6 +103,7 @@ static void mark_separate(struct loops *loops, void *context)
     (void)context;
     if (count_rounds(loops) < FEWEST_ROUNDS || !is_separate(loops))
         return;
+    mark_few_rows(loops);
     waste_mark(waste, loops->loop.op, 1 - KEPT_SHARE); /* what goes from round to round */
     for (uint32_t op = 0; op < waste->graph->vertex_count; op++) {
         double calls = waste->calls[op], ns = calls > 0 ? waste->ns[op] / calls : 0;
