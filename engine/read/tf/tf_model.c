@@ -120,7 +120,13 @@ enum device_kind tf_device_kind(struct str name)
     for (size_t i = 0; i < ARRAY_COUNT(kinds); i++)
         if (str_contains(lowered, kinds[i].part))
             return kinds[i].kind;
-    return DEVICE_OTHER;
+    /* A place that only says which task is no device of another kind: a host, unless more is said.
+     */
+    lowered = str_slice(lowered, str_find_last(lowered, '/') + 1, lowered.len);
+    return str_starts(lowered, STR("task:")) || str_starts(lowered, STR("job:")) ||
+                   str_starts(lowered, STR("replica:"))
+               ? DEVICE_CPU
+               : DEVICE_OTHER;
 }
 
 uint32_t tf_model_device(struct tf_model *model, struct str name)
