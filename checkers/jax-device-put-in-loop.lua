@@ -75,7 +75,7 @@ are arguments of each call: priced as those copies. Silent where transfers are s
 where a step is many programs or calls back to the host.]],
 
   check = function(p, cfg)
-    if p.framework ~= "jax" and p.framework ~= "torch-xla" then return nil end
+    if p.framework ~= "jax" then return nil end
     local items = of_items(p, cfg)
     if items then return items end
     local arguments = of_arguments(p, cfg)

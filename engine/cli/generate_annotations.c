@@ -46,7 +46,7 @@ static void add_enumerations(struct text *text)
         "---@alias tfprof.preset \"recommended\"|\"strict\"|\"all\"\n"
         "---@alias tfprof.confidence \"low\"|\"medium\"|\"high\"\n"
         "---@alias tfprof.format \"profile\"|\"graph\"|\"xspace\"|\"kineto\"\n"
-        "---@alias tfprof.framework \"tensorflow\"|\"jax\"|\"pytorch\"|\"torch-xla\"|\"\"\n";
+        "---@alias tfprof.framework \"tensorflow\"|\"jax\"|\"pytorch\"|\"\"\n";
 
     text_add(text, str_from(fixed));
     text_add(text, STR("\n---@alias tfprof.unit\n"));
