@@ -53,7 +53,7 @@ static const struct clause clauses[] = {
     { "block", HAS_GRID, CLAUSE_TEXT, FIELD(block) },
     { "pageable", HAS_COPY, CLAUSE_FLAG, FLAG_PAGEABLE },
     { "pinned", HAS_COPY, CLAUSE_FLAG, FLAG_PINNED },
-    { "blocking", HAS_COPY, CLAUSE_FLAG, FLAG_BLOCKING },
+    { "blocking", HAS_COPY | HAS_GRID, CLAUSE_FLAG, FLAG_BLOCKING },
     { "group", HAS_COLLECTIVE, CLAUSE_COUNT, FIELD(group) },
     { "host", HAS_ON_HOST | HAS_COLLECTIVE, CLAUSE_FLAG, FLAG_ON_HOST },
     { "memory", HAS_MEMORY, CLAUSE_SIZE, FIELD(bytes) },

@@ -116,6 +116,27 @@ static void add_extent(struct kineto_out *out, const char *key, struct str exten
     json_array_end(&out->json);
 }
 
+/* Groups smaller than the job hold neighbours: of two, ranks 0 and 1, 2 and 3, and so on. */
+static void add_group(struct kineto_out *out, int64_t size)
+{
+    int64_t     rank = out->recording->rank, first = size > 0 ? rank - rank % size : 0;
+    bool        is_part = size > 0 && size < out->recording->rank_count;
+    struct text text = { .arena = out->name.arena };
+
+    add_integer(out, "Group size", size);
+    text_print(&text, "%lld", (long long)(is_part ? 1 + first / size : 0));
+    json_key(&out->json, "Process Group Name");
+    json_str(&out->json, text_str(&text));
+    if (!is_part)
+        return;
+    text = (struct text) { .arena = out->name.arena };
+    for (int64_t i = first; i < first + size; i++)
+        text_print(&text, "%s%lld", i > first ? ", " : "[", (long long)i);
+    text_add_byte(&text, ']');
+    json_key(&out->json, "Process Group Ranks");
+    json_str(&out->json, text_str(&text));
+}
+
 static void add_collective(struct kineto_out *out, const struct sketch_line *line)
 {
     struct text name = { .arena = out->name.arena };
@@ -130,8 +151,7 @@ static void add_collective(struct kineto_out *out, const struct sketch_line *lin
         add_integer(out, "Out msg nelems", line->bytes / 4);
         add_text(out, "dtype", "Float");
     }
-    add_integer(out, "Group size", line->group >= 0 ? line->group : out->recording->rank_count);
-    add_text(out, "Process Group Name", "0");
+    add_group(out, line->group >= 0 ? line->group : out->recording->rank_count);
 }
 
 static void add_work_args(struct kineto_out *out, const struct recorded_event *event)
