@@ -243,6 +243,27 @@ def distortion():
         expect(not finding or "1.25x to 2.5" in finding["title"], f"2 to 6 of 10 ms: {text_of(finding)[:300]}")
 
 
+def ranks_in_one_file():
+    """The same steps of two processes in a file: what is told a step is of both, and nothing is priced. Two threads of one process are one rank."""
+    for processes in (2, 1):
+        trace = Trace()
+        for rank in range(2):
+            for step in range(4):
+                at, pid, thread = 1000 + 10000 * step, 1 + rank if processes == 2 else 1, 1 + rank
+                if rank == 0 or processes == 2:
+                    trace.event("user_annotation", f"ProfilerStep#{step}", at, 9900, thread, pid)
+                for i in range(4):
+                    trace.event("cpu_op", "aten::mm", at + 100 + 2000 * i, 50, thread, pid)
+                    trace.number += 1
+                    trace.event("cuda_runtime", "cudaLaunchKernel", at + 110 + 2000 * i, 5, thread, pid, correlation=trace.number)
+                    trace.event("kernel", "nvjet_tst_128x256_64x4_1x2_h_bz_coopA_TNN", at + 120 + 2000 * i, 300, 7, rank, device=rank, stream=7,
+                                correlation=trace.number, grid=[1000, 1, 1], block=[256, 1, 1])
+        report = trace.advice(f"ranks-in-one-file-{processes}")
+        finding = find(report, "rank-set-incomplete")
+        expect((finding is not None and finding["severity"] == "veto") == (processes == 2), f"{processes} processes: {rules(report)}")
+        expect(processes == 1 or priced(report) == [], f"nothing is priced: {priced(report)}")
+
+
 def one_long_step():
     """Four steps of 10 ms that compute for 9, and one of 30 with 20 ms of a host's op behind the read: of the usual step 1 ms is idle, and no
     more is saved where nothing is read."""
@@ -831,6 +852,7 @@ def main():
     one_step()
     one_long_step()
     distortion()
+    ranks_in_one_file()
     experts_across_ranks()
 
 

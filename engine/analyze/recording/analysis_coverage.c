@@ -9,6 +9,7 @@
 enum coverage_fact {
     EVENTS,
     HOSTS,
+    PROCESSES,
     ACCELERATORS,
     KERNELS,
     LAUNCHES,
@@ -41,6 +42,8 @@ enum coverage_fact {
 static const struct fact_spec produces[] = {
     [EVENTS] = { "coverage.events", UNIT_COUNT, "events on all timelines" },
     [HOSTS] = { "coverage.hosts", UNIT_COUNT, "hosts (or ranks) recorded" },
+    [PROCESSES] = { "coverage.processes", UNIT_COUNT,
+                    "processes that launch work on accelerators, a host's own counted for each" },
     [ACCELERATORS] = { "coverage.accelerators", UNIT_COUNT,
                        "devices that are not CPUs, nor units of one" },
     [KERNELS] = { "coverage.kernels", UNIT_COUNT, "device computations recorded" },
@@ -154,6 +157,34 @@ static bool lacks_device(const double *values, const struct kind_sums *sums)
                                     (values[ACCELERATORS] > 0 && values[OPS] > 0 && calls == 0));
 }
 
+static bool launches_work(const struct profile *profile, const struct timeline *line)
+{
+    for (uint32_t i = 0; line->kind == TIMELINE_THREAD && i < line->event_count; i++)
+        if (event_activity(profile, line->first_event + i)->kind == ACTIVITY_LAUNCH)
+            return true;
+    return false;
+}
+
+/* A profiler records its own process; a file with two was put together. */
+static double count_processes(const struct profile *profile)
+{
+    double count = 0;
+
+    for (size_t i = 0; i < profile->timelines.count; i++) {
+        const struct timeline *line = &profile->timelines.items[i];
+        bool                   is_new = launches_work(profile, line);
+
+        for (size_t j = 0; j < i && is_new; j++) {
+            const struct timeline *other = &profile->timelines.items[j];
+
+            is_new = other->process != line->process || other->host != line->host ||
+                     !launches_work(profile, other);
+        }
+        count += is_new;
+    }
+    return count;
+}
+
 static bool list_notes(struct study *study)
 {
     const struct profile *profile = study->profile;
@@ -215,6 +246,7 @@ static bool run(struct study *study, struct err *err)
         return emit_limit("what the recording covers", err);
     values[EVENTS] = profile->event_count;
     values[HOSTS] = (double)profile->hosts.count;
+    values[PROCESSES] = count_processes(profile);
     values[ACCELERATORS] = (double)count_accelerators(profile);
     values[KERNELS] = (double)sums.count[ACTIVITY_KERNEL];
     values[LAUNCHES] = (double)sums.count[ACTIVITY_LAUNCH];
