@@ -16,6 +16,8 @@ return rule {
     min_ahead_share = { default = 0.25, min = 0, max = 1, unit = "share",
                         doc = "the same where a graph's pipeline runs ahead on several threads: less may be the wait "
                           .. "for a core" },
+    lighter = { default = 0.3, min = 0, max = 1, unit = "ratio",
+                doc = "of its work, what a batch takes that is made in less time" },
     high_share = { default = 0.20, min = 0, max = 1, unit = "share",
                    doc = "share of the step from which it is an error" },
     handover_ns = { default = 0.4e6, min = 0, max = 1e9, unit = "ns",
@@ -24,11 +26,12 @@ return rule {
   doc = [[
 The consumer asks for a batch and the batch is not ready. Only waiting that nothing else hides counts: a pipeline that
 keeps up behind the step costs nothing. Priced by replay: batches are made beside the step; where that gives back less
-than half of the wait, they have to take less work, and the wait goes. Silent below min_share, where a wait of less
-than half a step is for batches that are made ahead in less than half a step (what is left is handing them over), and
-where the wait is for making pipelines anew. Threads that fill a queue work beside the step already: priced as what a
-cache of their results gives. Graphs that were recorded run by run show no pace: there a pipeline that is made ahead
-and in parallel counts from min_ahead_share on. A rule that names the stage at fault takes the place of this one.]],
+than half of the wait, they have to take less work: priced as what saving most of it gives, freed cores included, and
+where no stages are known as the wait. Silent below min_share, where a wait of less than half a step is for batches
+that are made ahead in less than half a step (what is left is handing them over), and where the wait is for making
+pipelines anew. Threads that fill a queue work beside the step already: priced as what a cache of their results gives.
+Graphs that were recorded run by run show no pace: there a pipeline that is made ahead and in parallel counts from
+min_ahead_share on. A rule that names the stage at fault takes the place of this one.]],
 
   check = function(p, cfg)
     local share, wait_ns = p.fact["input.wait_share"], p.fact["input.wait_ns"]
@@ -71,6 +74,10 @@ and in parallel counts from min_ahead_share on. A rule that names the stage at f
       -- so, smaller pictures or a cache, seldom leaves a wait, and frees cores that the step shares with it.
       evidence[#evidence + 1] = { "making it beside the step saves", ahead_ns, "ns" }
       price = all_of_it
+      -- Where the stages are known, what the step gains by freed cores shows as well.
+      if p:has("iterators") then
+        price = impact.replay { { "stage_scale", stage = ".*", factor = cfg.lighter }, fallback = all_of_it }
+      end
       remedy.tensorflow.text = "Making a batch takes longer than the step: make less work of each. Cache what does not "
         .. "change, work on whole batches and in parallel, decode smaller inputs."
       remedy.tensorflow.code = made_lighter
@@ -108,6 +115,9 @@ and in parallel counts from min_ahead_share on. A rule that names the stage at f
       facts = { ["step.ns"] = 1e7, ["input.wait_ns"] = 3e6, ["input.wait_share"] = 0.3 }, replay = { 3e6 } },
     { name = "making a batch takes longer than the step", framework = "tensorflow", finding = true, impact_ns = 6e6,
       facts = { ["step.ns"] = 1e7, ["input.wait_ns"] = 6e6, ["input.wait_share"] = 0.6 }, replay = { 1e6 } },
+    { name = "the same, by its stages", framework = "tensorflow", finding = true, impact_ns = 2e6, replay = { 2e6 },
+      facts = { ["step.ns"] = 1e7, ["input.wait_ns"] = 6e6, ["input.wait_share"] = 0.6 },
+      tables = { iterators = { { name = "Iterator::Root::Prefetch::ParallelMapV2" } } } },
     { name = "one thread fills a queue", framework = "tensorflow", format = "xspace", finding = true, impact_ns = 6e6,
       facts = { ["step.ns"] = 1e7, ["input.wait_ns"] = 6e6, ["input.wait_share"] = 0.6,
                 ["input.fills_queue"] = true, ["host.cores"] = 4 } },
