@@ -236,6 +236,36 @@ def check_presets():
                f"presets: {asked} {options}")
 
 
+def check_questions():
+    """Fields of MonitorRequest, MonitorResponse and ProfilerServiceMonitorResult as profiler_service.proto has them."""
+    double = lambda number, value: bytes([number << 3 | 1]) + struct.pack("<d", value)
+    result = b"\x08\x03" + double(2, 12.5) + double(4, 250) + double(5, 240.25)
+    paths = []
+
+    def play(body):
+        def answer(service, connection):
+            service.ask(connection).answer(body)
+            paths.append(service.heads[-1][b":path"].decode().rpartition("/")[2])
+        return answer
+
+    def ask(question, body, *options):
+        service = Service(play(body))
+        return service, *capture(service.name, "--ask", question, *options)
+    service, status, out, said, _ = ask("monitor", message(1, b"Timestamp: 09:00\n") + message(10, result), "--duration=7")
+    expect((status, said) == (0, "") and out.split("\n") == ["Timestamp: 09:00", "device idle, %: 12.5", "step, mean ms: 250",
+                                                            "step, least ms: 240", ""], f"monitor: {status} {out!r} {said}")
+    expect(fields(service.requests[0]) == {1: 7, 2: 2, 3: 1}, f"monitor asks {service.requests}")
+    with tempfile.TemporaryDirectory() as folder:
+        service, status, out, said, _ = ask("begin", b"", "-o", folder)
+        expect((status, out, said) == (0, "", "") and fields(service.requests[0])[2] == 1000000, f"begin: {status} {out} {said}")
+        service, status, out, said, _ = ask("snapshot", message(8, recording), "-o", folder)
+        expect((status, said) == (0, "") and pathlib.Path(out.strip()).read_bytes() == recording, f"snapshot: {status} {said}")
+        expect(ask("snapshot", b"")[1] == 2, "a snapshot needs a place")
+    service, status, out, said, _ = ask("end", b"")
+    expect((status, out, said, service.requests) == (0, "", "", [b""]), f"end: {status} {out} {said}")
+    expect(paths == ["Monitor", "StartContinuousProfiling", "GetSnapshot", "StopContinuousProfiling"], f"asked {paths}")
+
+
 def check_own_disk():
     """Services of released TensorFlow write the recording themselves, where they are told; their answer is empty."""
     def write(service, connection):
@@ -278,7 +308,7 @@ def check_retries():
 
 
 def check_failures():
-    service, _ = fails(refuse(UNIMPLEMENTED), says="gRPC status 12; is that the port of a profiler's service?")
+    service, _ = fails(refuse(UNIMPLEMENTED), says="gRPC status 12; is that the port of a profiler's service, and one")
     expect(service.calls == 1, "asks again where nobody knows the call")
     fails(refuse(2, b"100%25 %0a%E2%9C%93 % 5%zz"), says=r"gRPC status 2: 100% \x0A✓ % 5%zz; see the log of that program")
     fails(refuse(2, b"a line\n"), says="gRPC status 2; see the log")  # no value of a header
@@ -521,7 +551,7 @@ def check_pytorch_failures():
 
 
 expect(len(recording) > WINDOW, "the recording is too small to need flow control")
-checks = [check_request, check_presets, check_own_disk, check_retries, check_failures, check_damage, check_workers, check_usage,
+checks = [check_request, check_presets, check_questions, check_own_disk, check_retries, check_failures, check_damage, check_workers, check_usage,
           check_headers, check_encrypted, check_pytorch, check_pytorch_failures]
 for check in checks:
     check()

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/macros.h"
 #include "base/trace.h"
+#include "base/wire_out.h"
 #include "capture/grpc.h"
 #include "read/proto/wire.h"
 
@@ -111,6 +112,61 @@ bool capture_response_read(struct str message, struct str *xspace, bool *is_empt
     return !field.is_broken;
 }
 
+/* MonitorRequest: duration_ms = 1, monitoring_level = 2, timestamp = 3. */
+static void build_monitor_request(const struct capture_options *options, struct text *request)
+{
+    enum { LEVEL = 2 };
+
+    wire_out_number(request, 1, (uint64_t)options->duration_ms);
+    wire_out_number(request, 2, LEVEL);
+    wire_out_number(request, 3, 1);
+}
+
+static double real_of(const struct wire *field)
+{
+    double value = 0;
+
+    if (field->type == WIRE_64)
+        memcpy(&value, &field->value, sizeof value);
+    return value;
+}
+
+/* ProfilerServiceMonitorResult. */
+static void add_result(struct str message, struct text *words)
+{
+    static const char *const names[] = { NULL,
+                                         NULL,
+                                         "device idle, %",
+                                         "matrix units used, %",
+                                         "step, mean ms",
+                                         "step, least ms",
+                                         "step, most ms",
+                                         "infeed, mean %",
+                                         "infeed, least %",
+                                         "infeed, most %" };
+    struct wire              field = wire_start(message);
+
+    while (wire_next(&field))
+        if (field.number < ARRAY_COUNT(names) && names[field.number])
+            text_print(words, "%s: %.3g\n", names[field.number], real_of(&field));
+}
+
+/* MonitorResponse: data = 1, monitor_result = 10. False: damaged. */
+static bool monitor_read(struct str message, struct text *words)
+{
+    struct wire field = wire_start(message);
+
+    while (wire_next(&field)) {
+        if (field.type != WIRE_BYTES)
+            continue;
+        if (field.number == 1)
+            text_print(words, "%.*s\n", STR_ARG(str_trim(field.bytes)));
+        else if (field.number == 10)
+            add_result(field.bytes, words);
+    }
+    return !field.is_broken;
+}
+
 static void pause_ms(int64_t ms)
 {
     struct timespec time = { ms / 1000, ms % 1000 * 1000000 };
@@ -148,7 +204,8 @@ static bool say_status(const char *worker, const struct grpc_answer *answer, str
     err_set(err, ERR_INPUT, "%s: the service refuses with gRPC status %d%s%.*s", worker,
             answer->status, words.len > 0 ? ": " : "", STR_ARG(words));
     return err_advise(
-        err, answer->status == GRPC_UNIMPLEMENTED    ? "is that the port of a profiler's service?"
+        err, answer->status == GRPC_UNIMPLEMENTED
+                 ? "is that the port of a profiler's service, and one that knows the question?"
              : answer->status == GRPC_ALREADY_EXISTS ? "another recording is being made"
                                                      : "see the log of that program");
 }
@@ -213,31 +270,58 @@ static bool take(const char *worker, const struct capture_options *options, cons
     return true;
 }
 
+/* Of questions that are answered by no recording. */
+static bool take_words(const char *worker, const struct capture_options *options,
+                       const struct grpc_answer *answer, struct capture_result *result,
+                       struct err *err)
+{
+    struct text words = { .arena = answer->message.arena };
+
+    if (answer->status != 0)
+        return say_status(worker, answer, err);
+    if (options->question == CAPTURE_MONITOR && !monitor_read(text_str(&answer->message), &words))
+        return err_set(err, ERR_FORMAT, "%s: the answer is no MonitorResponse", worker);
+    text_print(&words, "%s", ""); /* an empty one is a text, too */
+    result->words = words.data;
+    return text_is_whole(&words) || err_memory(err, "the answer");
+}
+
 bool capture_worker(const char *worker, const struct capture_options *options, struct arena *arena,
                     struct capture_result *result, struct err *err)
 {
-    struct text        request = { .arena = arena };
-    struct grpc_answer answer = { .message.arena = arena };
-    struct address     address = { 0 };
-    struct grpc_call   call = { .host = address.host,
-                                .port = address.port,
-                                .path = "/tensorflow.ProfilerService/Profile",
-                                .wait_ms = options->duration_ms + options->wait_ms,
-                                .metadata = options->metadata,
-                                .metadata_count = options->metadata_count,
-                                .most_bytes = MOST_BYTES };
-    char              *root = arena_text(arena, "%s/plugins/profile", options->log_directory);
+    static const char *const methods[] = { [CAPTURE_RECORD] = "Profile",
+                                           [CAPTURE_MONITOR] = "Monitor",
+                                           [CAPTURE_BEGIN] = "StartContinuousProfiling",
+                                           [CAPTURE_SNAPSHOT] = "GetSnapshot",
+                                           [CAPTURE_END] = "StopContinuousProfiling" };
+    struct text              request = { .arena = arena };
+    struct grpc_answer       answer = { .message.arena = arena };
+    struct address           address = { 0 };
+    struct grpc_call         call = { .host = address.host,
+                                      .port = address.port,
+                                      .path = arena_text(arena, "/tensorflow.ProfilerService/%s",
+                                                         methods[options->question]),
+                                      .wait_ms = options->duration_ms + options->wait_ms,
+                                      .metadata = options->metadata,
+                                      .metadata_count = options->metadata_count,
+                                      .most_bytes = MOST_BYTES };
+    char                    *root = arena_text(arena, "%s/plugins/profile", options->log_directory);
 
     *result = (struct capture_result) { 0 };
     if (!parse(worker, &address, err))
         return false;
     worker = without_scheme(worker);
     call.tls = address.is_encrypted ? &options->tls : NULL;
-    if (root)
+    if (root && (options->question == CAPTURE_RECORD || options->question == CAPTURE_BEGIN))
         build_request(options, worker, root, &request);
-    if (!root || !text_is_whole(&request))
+    else if (options->question == CAPTURE_MONITOR)
+        build_monitor_request(options, &request);
+    if (!root || !call.path || !text_is_whole(&request))
         return err_memory(err, "the request");
     call.request = text_str(&request);
-    return ask(&call, options, &answer, err) &&
-           take(worker, options, root, &answer, result, arena, err);
+    if (!ask(&call, options, &answer, err))
+        return false;
+    return options->question == CAPTURE_RECORD || options->question == CAPTURE_SNAPSHOT
+               ? take(worker, options, root, &answer, result, arena, err)
+               : take_words(worker, options, &answer, result, err);
 }

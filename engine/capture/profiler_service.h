@@ -9,7 +9,17 @@
 #include "base/err.h"
 #include "capture/grpc.h"
 
+/* What a service is asked: for a recording; how it is at the moment; to begin one that goes on, for
+ * the latest of that, to end it. */
+enum capture_question {
+    CAPTURE_RECORD,
+    CAPTURE_MONITOR,
+    CAPTURE_BEGIN,
+    CAPTURE_SNAPSHOT,
+    CAPTURE_END
+};
 struct capture_options {
+    enum capture_question question;
     int64_t     duration_ms;
     int64_t     wait_ms;      /* for an answer, beside the duration; also for somebody to listen */
     int         host_level;   /* 0 off to 3 verbose */
@@ -24,6 +34,7 @@ struct capture_options {
 struct capture_result {
     char *path; /* of the recording; NULL: not on this machine */
     char *told; /* what the service wrote, on its own disk, where path is NULL */
+    char *words; /* the answer to CAPTURE_MONITOR; NULL for others */
 };
 
 /* Of one worker, "localhost:6009". Blocks until it answers. The service writes the recording

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 struct capture_values {
-    const char        *log_directory;
+    const char        *log_directory, *question;
     int64_t            duration_ms, timeout_s, host_level, device_level;
     bool               has_python;
     const char        *authorities, *certificate, *key;
@@ -38,6 +38,10 @@ static const struct option options[] = {
     { .name = "device-level", .kind = OPTION_COUNT, .offset = CAPTURE(device_level), .preset = "1", .choices = "N",
       .help = "of events on accelerators: 0 none, 1 all" },
     { .name = "python", .kind = OPTION_FLAG, .offset = CAPTURE(has_python), .help = "calls of Python too, which costs time" },
+    { .name = "ask", .kind = OPTION_ONE_OF, .offset = CAPTURE(question), .preset = "record",
+      .choices = "record|monitor|begin|snapshot|end",
+      .help = "monitor: print what the service says of the moment; begin, snapshot, end: a recording that goes on, the "
+              "latest of it, and no more of it" },
     { .name = "header", .kind = OPTION_REPEAT, .offset = CAPTURE(headers), .choices = "NAME:VALUE",
       .help = "metadata for the service, as authorization; VALUE @FILE is what the file holds" },
     { .name = "ca", .kind = OPTION_TEXT, .offset = CAPTURE(authorities), .choices = "FILE",
@@ -108,6 +112,8 @@ static bool conclude(struct call *call, const struct worker *workers, size_t cou
         if (!workers[i].is_done && (done > 0 || i > 0)) {
             fprintf(stderr, "tfprof: %s\n", err_format(&workers[i].err, words, sizeof words));
             call->status = err_exit_code(workers[i].err.code);
+        } else if (workers[i].is_done && workers[i].result.words) {
+            printf("%s", workers[i].result.words);
         } else if (workers[i].is_done && workers[i].result.path) {
             printf("%s\n", workers[i].result.path);
         } else if (workers[i].is_done) {
@@ -120,12 +126,27 @@ static bool conclude(struct call *call, const struct worker *workers, size_t cou
     return done > 0;
 }
 
+static enum capture_question question_of(const struct capture_values *values)
+{
+    static const char *const names[] = { [CAPTURE_RECORD] = "record",
+                                         [CAPTURE_MONITOR] = "monitor",
+                                         [CAPTURE_BEGIN] = "begin",
+                                         [CAPTURE_SNAPSHOT] = "snapshot",
+                                         [CAPTURE_END] = "end" };
+    size_t                   at = 0;
+
+    while (at + 1 < ARRAY_COUNT(names) && strcmp(names[at], values->question) != 0)
+        at++;
+    return (enum capture_question)at;
+}
+
 static bool check(const struct capture_values *values, size_t workers, struct err *err)
 {
     if (workers == 0)
         return err_set(err, ERR_USAGE,
                        "capture takes the HOST:PORT of each program to record, or pytorch");
-    if (!values->log_directory)
+    if (!values->log_directory && question_of(values) != CAPTURE_MONITOR &&
+        question_of(values) != CAPTURE_END)
         return err_set(err, ERR_USAGE, "--output says where the recording goes");
     if (values->duration_ms < 1 || values->duration_ms > 3600000)
         return err_set(err, ERR_USAGE, "--duration takes 1 to 3600000 milliseconds");
@@ -267,7 +288,8 @@ static bool run(struct call *call, struct err *err)
     size_t                       count = call->operands.values.count;
     char                         name[RUN_BYTES];
     struct capturing             capturing = {
-                    .options = { .duration_ms = values->duration_ms,
+                    .options = { .question = question_of(values),
+                                 .duration_ms = values->duration_ms,
                                  .wait_ms = values->timeout_s * 1000,
                                  .host_level = (int)values->host_level,
                                  .device_level = (int)values->device_level,
@@ -291,7 +313,8 @@ static bool run(struct call *call, struct err *err)
     if (!add_headers(&values->headers, &capturing.options, call->arena, err))
         return false;
     name_run(name);
-    capturing.options.log_directory = whole_path(values->log_directory, call->arena);
+    capturing.options.log_directory =
+        whole_path(values->log_directory ? values->log_directory : ".", call->arena);
     if (!capturing.workers || !capturing.options.log_directory)
         return err_memory(err, "the workers");
     for (size_t i = 0; i < count; i++)
