@@ -4,7 +4,7 @@
 #include "base/macros.h"
 #include "base/sample.h"
 #include "base/sort.h"
-#include "ranks/rank_summary.h"
+#include "ranks/taking.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -14,9 +14,6 @@ enum {
     MOST_STEPS = 512,
     MOST_MEETINGS = 4096, /* collectives; beyond it those of every second, fourth … step are kept */
     MOST_FAMILIES = 48,
-    MOST_CELLS = 16384, /* of all tables together */
-    FIRST_ROWS = 64,    /* of each table in any case; at most MOST_ROWS */
-    MOST_ROWS = 4096,
     LONGEST_NAME = 96,
     LONGEST_GROUP = 48,
 };
@@ -26,23 +23,12 @@ struct family { /* what ran on the path under one name, as one part */
     int64_t  count, ns;
     int64_t  buckets[64]; /* by the logarithm of the length */
 };
-struct taking {
-    struct rank_summary *summary;
-    const struct study  *study;
-    struct arena        *arena; /* of the summary */
-    struct arena         scratch;
-    struct intern        names, detail_names;
-    struct windows       windows;
-    uint32_t             host;
-    bool                 is_full;
-};
-
-static void push(struct taking *taking, struct numbers *numbers, int64_t number)
+void taking_push(struct taking *taking, struct numbers *numbers, int64_t number)
 {
     taking->is_full |= !vec_push(numbers, taking->arena, number);
 }
 
-static int64_t name_row(struct taking *taking, struct intern *names, struct str text)
+int64_t taking_name(struct taking *taking, struct intern *names, struct str text)
 {
     uint32_t row = intern_add(names, str_slice(text, 0, LONGEST_NAME));
 
@@ -94,8 +80,9 @@ static void take_place(struct taking *taking)
     take_device(taking);
     for (size_t i = 0; i < profile->notes.count; i++)
         if (profile->notes.items[i].is_damage)
-            push(taking, &summary->damage,
-                 name_row(taking, &taking->names, str_from(profile->notes.items[i].what)));
+            taking_push(
+                taking, &summary->damage,
+                taking_name(taking, &taking->names, str_from(profile->notes.items[i].what)));
 }
 
 /* Every so many steps, so that all ranks keep the same ones: a power of two, and by their number.
@@ -126,9 +113,9 @@ static void take_steps(struct taking *taking)
         summary->left_out += !step->is_used;
         if (!step->is_used || (step->number % stride != 0 && !step->is_sampled))
             continue;
-        push(taking, &summary->step_number, step->number);
-        push(taking, &summary->step_start, step->start_ns);
-        push(taking, &summary->step_length, step->end_ns - step->start_ns);
+        taking_push(taking, &summary->step_number, step->number);
+        taking_push(taking, &summary->step_start, step->start_ns);
+        taking_push(taking, &summary->step_length, step->end_ns - step->start_ns);
     }
 }
 
@@ -151,8 +138,8 @@ static void take_parts(struct taking *taking)
     size_t               at = 0;
 
     for (int part = 0; part < PART_COUNT && path->step_rows.count; part++)
-        push(taking, &summary->part_name,
-             name_row(taking, &taking->names, str_from(part_name((enum part)part))));
+        taking_push(taking, &summary->part_name,
+                    taking_name(taking, &taking->names, str_from(part_name((enum part)part))));
     for (size_t i = 0; i < path->step_rows.count; i++) {
         int64_t ns[PART_COUNT] = { 0 };
         size_t  row = step_at(summary, steps->list.items[path->step_rows.items[i]].start_ns);
@@ -165,9 +152,9 @@ static void take_parts(struct taking *taking)
                     path->segments.items[at].end_ns - path->segments.items[at].start_ns;
         if (row == SIZE_MAX)
             continue;
-        push(taking, &summary->part_step, (int64_t)row);
+        taking_push(taking, &summary->part_step, (int64_t)row);
         for (int part = 0; part < PART_COUNT; part++)
-            push(taking, &summary->part_ns, ns[part]);
+            taking_push(taking, &summary->part_ns, ns[part]);
     }
 }
 
@@ -278,18 +265,19 @@ static void take_families(struct taking *taking)
     for (size_t i = 0; i < list.items.count && i < MOST_FAMILIES; i++) {
         const struct family *family = &list.items.items[i];
 
-        push(taking, &summary->family_name,
-             name_row(taking, &taking->names, intern_str(&list.names, family->name)));
-        push(taking, &summary->family_part,
-             name_row(taking, &taking->names, str_from(part_name((enum part)family->part))));
-        push(taking, &summary->family_count, family->count);
-        push(taking, &summary->family_ns, family->ns);
+        taking_push(taking, &summary->family_name,
+                    taking_name(taking, &taking->names, intern_str(&list.names, family->name)));
+        taking_push(
+            taking, &summary->family_part,
+            taking_name(taking, &taking->names, str_from(part_name((enum part)family->part))));
+        taking_push(taking, &summary->family_count, family->count);
+        taking_push(taking, &summary->family_ns, family->ns);
         for (int bucket = 0; bucket < 64; bucket++) {
             if (!family->buckets[bucket])
                 continue;
-            push(taking, &summary->bucket_family, (int64_t)i);
-            push(taking, &summary->bucket_log2, bucket);
-            push(taking, &summary->bucket_count, family->buckets[bucket]);
+            taking_push(taking, &summary->bucket_family, (int64_t)i);
+            taking_push(taking, &summary->bucket_log2, bucket);
+            taking_push(taking, &summary->bucket_count, family->buckets[bucket]);
         }
     }
 }
@@ -310,10 +298,10 @@ static int64_t group_name(struct taking *taking, struct str name)
     char short_name[LONGEST_GROUP + 32];
 
     if (name.len <= LONGEST_GROUP)
-        return name_row(taking, &taking->names, name);
+        return taking_name(taking, &taking->names, name);
     snprintf(short_name, sizeof short_name, "%.*s… %016llx", (int)LONGEST_GROUP, name.data,
              (unsigned long long)str_hash(name));
-    return name_row(taking, &taking->names, str_from(short_name));
+    return taking_name(taking, &taking->names, str_from(short_name));
 }
 
 struct part_of { /* what the host had of one collective */
@@ -370,7 +358,7 @@ static int64_t group_of(struct taking *taking, struct id_map *rows, const struct
                         ? args->group
                         : event_activity(profile, part->event)->name;
     int64_t  type =
-        name_row(taking, &taking->names, str_from(collective_type(profile, part->event)));
+        taking_name(taking, &taking->names, str_from(collective_type(profile, part->event)));
     uint64_t key = ((uint64_t)name << 20 ^ (uint64_t)type) << 1 | part->is_numbered;
     uint32_t row = id_map_get(rows, key);
     double   size = -1;
@@ -378,10 +366,10 @@ static int64_t group_of(struct taking *taking, struct id_map *rows, const struct
     if (row != NO_ID)
         return row;
     collective_payload(profile, part->event, &size);
-    push(taking, &summary->group_name, group_name(taking, profile_str(profile, name)));
-    push(taking, &summary->group_type, type);
-    push(taking, &summary->group_size, (int64_t)size);
-    push(taking, &summary->group_numbered, part->is_numbered);
+    taking_push(taking, &summary->group_name, group_name(taking, profile_str(profile, name)));
+    taking_push(taking, &summary->group_type, type);
+    taking_push(taking, &summary->group_size, (int64_t)size);
+    taking_push(taking, &summary->group_numbered, part->is_numbered);
     row = (uint32_t)summary->group_name.count - 1;
     taking->is_full |= !id_map_put(rows, key, row);
     return row;
@@ -414,13 +402,14 @@ static void add_meetings(struct taking *taking, const struct part_list *parts)
         if (step == SIZE_MAX || summary->step_number.items[step] % stride != 0)
             continue;
         group = group_of(taking, &rows, part);
-        push(taking, &summary->meeting_group, group);
-        push(taking, &summary->meeting_sequence,
-             part->is_numbered && args ? args->sequence : turn_of(taking, &turns, group, step));
-        push(taking, &summary->meeting_start, part->come_ns);
-        push(taking, &summary->meeting_length, part->left_ns - part->come_ns);
-        push(taking, &summary->meeting_bytes,
-             (int64_t)collective_payload(taking->study->profile, part->event, &size));
+        taking_push(taking, &summary->meeting_group, group);
+        taking_push(taking, &summary->meeting_sequence,
+                    part->is_numbered && args ? args->sequence
+                                              : turn_of(taking, &turns, group, step));
+        taking_push(taking, &summary->meeting_start, part->come_ns);
+        taking_push(taking, &summary->meeting_length, part->left_ns - part->come_ns);
+        taking_push(taking, &summary->meeting_bytes,
+                    (int64_t)collective_payload(taking->study->profile, part->event, &size));
     }
 }
 
@@ -444,170 +433,6 @@ static void take_meetings(struct taking *taking)
     taking->summary->input_ns =
         rank_kind_ns(study, &taking->windows, taking->host, ACTIVITY_INPUT_WAIT) / steps;
     add_meetings(taking, &parts);
-}
-
-static int64_t detail_name(struct taking *taking, struct str text)
-{
-    return name_row(taking, &taking->detail_names, text);
-}
-
-static int64_t detail_text(struct taking *taking, const char *text)
-{
-    return text ? detail_name(taking, str_from(text)) : -1;
-}
-
-static void take_facts(struct taking *taking)
-{
-    const struct facts  *facts = &taking->study->facts;
-    struct rank_summary *summary = taking->summary;
-
-    for (size_t i = 0; i < facts->list.count; i++) {
-        const struct fact *fact = &facts->list.items[i];
-        bool               is_name = fact->spec->unit == UNIT_NAME;
-
-        push(taking, &summary->fact_name, detail_text(taking, fact->spec->name));
-        push(taking, &summary->fact_text,
-             is_name ? detail_name(taking, intern_str(facts->names, (uint32_t)fact->value)) : -1);
-        taking->is_full |=
-            !vec_push(&summary->fact_value, taking->arena, is_name ? 0 : fact->value);
-    }
-    for (size_t i = 0; i < facts->absences.count; i++) {
-        push(taking, &summary->absent_name, detail_text(taking, facts->absences.items[i].name));
-        push(taking, &summary->absent_reason, detail_text(taking, facts->absences.items[i].reason));
-        push(taking, &summary->absent_capture,
-             detail_text(taking, facts->absences.items[i].capture));
-    }
-}
-
-/* What is kept of a table: rows, in their order. */
-struct excerpt {
-    const struct table *table;
-    size_t             *rows, count;
-};
-
-struct cell {
-    double value;
-    size_t row;
-};
-
-static int compare_cells(const void *a, const void *b)
-{
-    const struct cell *left = a, *right = b;
-
-    return IN_ORDER(COMPARE(right->value, left->value), COMPARE(left->row, right->row));
-}
-
-/* Columns by turns each give their largest row: what matters by any number stays. */
-static bool choose_rows(struct arena *scratch, const struct table *table, bool *is_kept,
-                        size_t most)
-{
-    size_t       rows = table->row_count, columns = 0, kept = 0;
-    struct cell *cells = arena_new_array(scratch, struct cell, rows * table->spec->column_count);
-
-    for (size_t column = 0; cells && column < table->spec->column_count; column++) {
-        struct cell *own = cells + columns * rows;
-
-        if (table->spec->columns[column].unit == UNIT_NAME)
-            continue;
-        columns++;
-        for (size_t row = 0; row < rows; row++) {
-            double value = table->columns[column][row];
-
-            own[row] = (struct cell) { isnan(value) ? -INFINITY : value, row };
-        }
-        qsort(own, rows, sizeof *own, compare_cells);
-    }
-    for (size_t turn = 0; cells && turn < rows; turn++)
-        for (size_t column = 0; column < columns && kept < most; column++) {
-            size_t row = cells[column * rows + turn].row;
-
-            kept += !is_kept[row];
-            is_kept[row] = true;
-        }
-    return cells != NULL;
-}
-
-/* The first rows, and where that is not all, those that lead in some number. */
-static void make_excerpt(struct taking *taking, struct excerpt *excerpt, size_t most)
-{
-    const struct table *table = excerpt->table;
-    bool               *is_kept = arena_new_array(&taking->scratch, bool, table->row_count + 1);
-
-    excerpt->rows = arena_new_array(&taking->scratch, size_t, table->row_count + 1);
-    if (!is_kept || !excerpt->rows) {
-        taking->is_full = true;
-        return;
-    }
-    for (size_t row = 0; row < table->row_count && (row < FIRST_ROWS || table->row_count <= most);
-         row++)
-        is_kept[row] = true;
-    if (table->row_count > most && most > FIRST_ROWS)
-        taking->is_full |= !choose_rows(&taking->scratch, table, is_kept, most - FIRST_ROWS);
-    for (size_t row = 0; row < table->row_count; row++)
-        if (is_kept[row])
-            excerpt->rows[excerpt->count++] = row;
-}
-
-/* Rows that each table may have, so that all together keep within MOST_CELLS: short ones are whole.
- */
-static size_t most_rows(const struct facts *facts)
-{
-    size_t most = MOST_ROWS, cells;
-
-    do {
-        cells = 0;
-        for (size_t i = 0; i < facts->tables.count; i++) {
-            const struct table *table = facts->tables.items[i];
-
-            cells +=
-                (table->row_count < most ? table->row_count : most) * table->spec->column_count;
-        }
-        most = cells > MOST_CELLS ? most / 2 : most;
-    } while (cells > MOST_CELLS && most > FIRST_ROWS);
-    return most;
-}
-
-static void take_column(struct taking *taking, const struct excerpt *excerpt, size_t column)
-{
-    const struct table *table = excerpt->table;
-    bool                is_name = table->spec->columns[column].unit == UNIT_NAME;
-
-    push(taking, &taking->summary->column_table, (int64_t)taking->summary->table_name.count - 1);
-    push(taking, &taking->summary->column_name,
-         detail_text(taking, table->spec->columns[column].name));
-    for (size_t i = 0; i < excerpt->count; i++) {
-        double value = table->columns[column][excerpt->rows[i]];
-
-        if (is_name && value >= 0)
-            value = (double)detail_name(taking,
-                                        intern_str(taking->study->facts.names, (uint32_t)value));
-        push(taking, &taking->summary->cells, rank_cell(value));
-    }
-}
-
-static bool has_values(const struct excerpt *excerpt, size_t column)
-{
-    for (size_t i = 0; i < excerpt->count; i++)
-        if (excerpt->table->columns[column][excerpt->rows[i]] >= -INFINITY)
-            return true;
-    return false;
-}
-
-static void take_tables(struct taking *taking)
-{
-    const struct facts *facts = &taking->study->facts;
-    size_t              most = most_rows(facts);
-
-    for (size_t i = 0; i < facts->tables.count && !taking->is_full; i++) {
-        struct excerpt excerpt = { .table = facts->tables.items[i] };
-
-        make_excerpt(taking, &excerpt, most);
-        push(taking, &taking->summary->table_name, detail_text(taking, excerpt.table->spec->name));
-        push(taking, &taking->summary->table_rows, (int64_t)excerpt.count);
-        for (size_t column = 0; column < excerpt.table->spec->column_count; column++)
-            if (has_values(&excerpt, column))
-                take_column(taking, &excerpt, column);
-    }
 }
 
 /* Names as the summary keeps them: texts of its own. */
@@ -637,8 +462,7 @@ bool rank_take(struct rank_summary *summary, const struct study *study, struct a
         take_weight(&taking);
         take_families(&taking);
         take_meetings(&taking);
-        take_facts(&taking);
-        take_tables(&taking);
+        taking_details(&taking);
         take_names(&taking, &taking.names, &summary->names);
         take_names(&taking, &taking.detail_names, &summary->detail_names);
     }
