@@ -12,18 +12,19 @@ return rule {
       doc = "share of the step from which this is said" },
   },
   doc = [[
-Without gradients, a product of two thin matrices gives a weight that the next product takes: an adapter that is merged
-in each call, say. Nothing of it changes between calls. Recordings make small ops longer than they are, so the price is
-a bound. In training, one matrix that is decomposed or inverted in each step without gradients and not made of a batch
-right before; that it stays the same no recording tells.]],
+[ Without gradients, a product of two thin matrices gives a weight that the next product takes: an adapter that is
+merged in each call, say; or a matrix of fewer bits is converted and scaled to be one. Nothing of it changes between
+calls. Recordings make small ops longer than they are, so the price is a bound. In training, one matrix that is
+decomposed or inverted in each step without gradients and not made of a batch right before; that it stays the same no
+recording tells.]],
 
   check = function(p, cfg)
     return p:in_excess {
       flaw = "derived-weight", min_share = cfg.min_share,
       title = "Making weights again from parameters takes %s a step",
-      time = "products that make weights",
-      remedy = { text = "Make the weight once, after loading or after an update; "
-                   .. "or apply the two thin factors one after the other.",
+      time = "what makes weights",
+      remedy = { text = "Make the weight once, after loading or after an update, if memory holds it; "
+                   .. "or apply the two thin factors one after the other, and the scale to the result.",
                  code = "layer.weight += layer.B @ layer.A   # once; or y = x @ W.T + (x @ A.T) @ B.T" },
       confidence = "medium",
     } or p:in_excess {

@@ -336,6 +336,26 @@ static void weights_from_parameters(void **state)
     builder_free(&program.b);
 }
 
+/* A matrix of 8-bit numbers is converted and scaled to be a weight, 0.7 ms of 1.2, or one as large
+ * as the rows that the layer works on. */
+static void weights_from_integers(void **state)
+{
+    (void)state;
+    for (int is_data = 0; is_data < 2; is_data++) {
+        struct program program;
+
+        start(&program);
+        run(&program, "aten::layer_norm", "f32[8,64]", 200000);
+        run(&program, "aten::to", "i8[128,64]", 300000);
+        run(&program, "aten::mul", "f32[128,64] f32[128,1]", 400000);
+        run(&program, "aten::linear", is_data ? "f32[128,64] f32[128,64]" : "f32[8,64] f32[128,64]",
+            300000);
+        finish(&program);
+        assert_true(fabs(claimed(&program, "derived-weight") - (is_data ? 0 : 0.7e6)) < 1);
+        builder_free(&program.b);
+    }
+}
+
 /* Two requests, each of rounds of 100, 101, 102, 103 rows, 1 ms each: the last three need one row
  * of 101, 102, 103. */
 static void a_prefix_that_grows(void **state)
@@ -870,6 +890,7 @@ int main(void)
         cmocka_unit_test(rows_that_nothing_looks_up),
         cmocka_unit_test(rows_that_are_thrown_away),
         cmocka_unit_test(weights_from_parameters),
+        cmocka_unit_test(weights_from_integers),
         cmocka_unit_test(a_prefix_that_grows),
         cmocka_unit_test(a_prefix_with_a_head),
         cmocka_unit_test(batches_that_differ),

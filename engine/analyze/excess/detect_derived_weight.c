@@ -1,8 +1,9 @@
-/* derived_weight: a product of two thin matrices, without gradients, whose result is the weight of
- * a product just behind it: weights made again from parameters in each call. */
+/* derived_weight: without gradients, a product of two thin matrices whose result is the weight of a
+ * product just behind it, or a matrix that is converted and scaled to be one: weights made again
+ * from parameters in each call. */
 #include "analyze/excess/ledger.h"
 
-enum { LOOK_AHEAD = 10 };
+enum { LOOK_AHEAD = 10, FEWEST_ELEMENTS = 4096 };
 
 static bool is_plain_product(const struct ledger *ledger, const struct work_unit *unit)
 {
@@ -50,28 +51,73 @@ static uint32_t user_of(const struct ledger *ledger, uint32_t at)
     return 0;
 }
 
+static const struct work_unit *op_before(const struct ledger *ledger, uint32_t u, uint32_t *at)
+{
+    for (uint32_t first = ledger->first_unit[ledger->units.items[u].step]; u-- > first;)
+        if (ledger->units.items[u].kind == UNIT_OP && ledger->units.items[u].op_class != OP_VIEW) {
+            *at = u;
+            return &ledger->units.items[u];
+        }
+    return NULL;
+}
+
+/* Where a matrix as large as the weight of the layer at `user` is converted and then scaled right
+ * before it, by ops of which each takes what the one before made; NO_ID: it is not. Data would have
+ * other sizes. */
+static uint32_t scaled_from(const struct ledger *ledger, uint32_t user)
+{
+    const struct work_unit *layer = &ledger->units.items[user], *unit;
+    const struct tensor    *weight = unit_right(ledger, layer);
+    uint32_t                at = user, first = NO_ID, scaled = 0;
+
+    if (!unit_is_forward_product(layer) || layer->op_class != OP_PRODUCT || layer->is_trained ||
+        !weight || weight->rank != 2 || tensor_count(weight) < FEWEST_ELEMENTS ||
+        same_dims(unit_left(ledger, layer), weight))
+        return NO_ID;
+    while ((unit = op_before(ledger, at, &at)) && unit->phase == UNIT_FORWARD &&
+           same_dims(unit_input(ledger, unit, 0), weight)) {
+        if (unit->op_class == OP_CAST && scaled > 0)
+            first = at;
+        else if (unit->op_class != OP_ELEMENTWISE || first != NO_ID)
+            break;
+        scaled++;
+    }
+    return first;
+}
+
+static bool claim(struct ledger *ledger, const struct detector *self, uint32_t first, uint32_t end,
+                  const char *what, uint32_t *cell)
+{
+    if (*cell == NO_ID) {
+        *cell = ledger_cell(ledger, self, &ledger->units.items[first]);
+        if (*cell == NO_ID ||
+            !ledger_tell(ledger, *cell, "%s is the weight of the next product", what))
+            return false;
+    }
+    for (uint32_t u = first; u < end; u++)
+        if (ledger->units.items[u].kind == UNIT_OP)
+            ledger_claim(ledger, *cell, &ledger->units.items[u], 1);
+    return true;
+}
+
 static bool find(struct ledger *ledger, const struct detector *self)
 {
     uint32_t cell = NO_ID;
 
     for (uint32_t u = 0; ledger->is_torch && u < ledger->units.count; u++) {
-        uint32_t user;
+        uint32_t first = scaled_from(ledger, u), user;
 
+        if (first != NO_ID &&
+            !claim(ledger, self, first, u, "a matrix that is converted and scaled", &cell))
+            return false;
         if (!is_plain_product(ledger, &ledger->units.items[u]))
             continue;
         user = user_of(ledger, u);
         if (!user)
             continue;
-        if (cell == NO_ID) {
-            cell = ledger_cell(ledger, self, &ledger->units.items[u]);
-            if (cell == NO_ID || !ledger_tell(ledger, cell,
-                                              "a product of two thin matrices is the weight of the "
-                                              "next product"))
-                return false;
-        }
-        for (; u < user; u++)
-            if (ledger->units.items[u].kind == UNIT_OP)
-                ledger_claim(ledger, cell, &ledger->units.items[u], 1);
+        if (!claim(ledger, self, u, user, "a product of two thin matrices", &cell))
+            return false;
+        u = user;
     }
     return true;
 }
