@@ -8,6 +8,7 @@
 #include "cli/progress.h"
 #include "cli/rank_input.h"
 #include "model/classic.h"
+#include "model/hardware.h"
 #include "model/selection.h"
 #include "read/read.h"
 
@@ -59,12 +60,16 @@ static bool read_all(struct input *input, const struct input_values *values,
         .checkpoint_paths = values->checkpoint_paths,
         .memory_budget_bytes = (size_t)values->memory_bytes,
         .threads = values->threads > UINT_MAX ? UINT_MAX : (unsigned)values->threads,
+        .accelerator = values->accelerator,
         .is_strict = values->is_strict,
         .is_classic = use != INPUT_ANALYSES,
         .has_classic_times = use == INPUT_TIMELINES || use == INPUT_COMPAT_TIMELINES,
         .is_compat = use == INPUT_COMPAT_VIEWS || use == INPUT_COMPAT_TIMELINES,
     };
 
+    if (values->accelerator && !hardware_find(str_from(values->accelerator)))
+        return err_set(err, ERR_USAGE, "--accelerator: no figures are known of '%s'",
+                       values->accelerator);
     input->profile_arena.budget_bytes = options.memory_budget_bytes;
     input->report_arena.budget_bytes = options.memory_budget_bytes;
     if (!profile_init(&input->profile, &input->profile_arena))

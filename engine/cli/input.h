@@ -9,7 +9,7 @@
 #include "model/profile.h"
 
 struct input_values { /* filled through cli/input_options.def */
-    const char        *input_format, *run, *host, *device, *steps;
+    const char        *input_format, *run, *host, *device, *accelerator, *steps;
     struct option_list profile_paths, graph_paths, run_meta_paths, op_log_paths, checkpoint_paths;
     double             memory_bytes; /* 0: no limit */
     int64_t            threads;      /* 0: one a core */

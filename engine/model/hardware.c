@@ -219,9 +219,23 @@ static bool assume_models(struct profile *profile)
     return true;
 }
 
-bool hardware_settle(struct profile *profile)
+/* Devices of no recorded model, or of one that the table does not have, are what the user says. */
+static bool take_model(struct profile *profile, const char *model)
 {
-    if (!assume_models(profile))
+    char     text[256];
+    int      len = snprintf(text, sizeof text, "%s, as was said", model);
+    uint32_t name = profile_intern(profile, (struct str) { text, (size_t)len });
+
+    for (size_t i = 0; i < profile->devices.count && name != NO_ID; i++)
+        if (profile->devices.items[i].kind != DEVICE_CPU &&
+            !hardware_find(profile_str(profile, profile->devices.items[i].model)))
+            profile->devices.items[i].model = name;
+    return name != NO_ID;
+}
+
+bool hardware_settle(struct profile *profile, const char *model)
+{
+    if (model ? !take_model(profile, model) : !assume_models(profile))
         return false;
     for (size_t i = 0; i < profile->devices.count; i++) {
         struct device         *device = &profile->devices.items[i];

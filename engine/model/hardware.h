@@ -38,6 +38,6 @@ const struct multiprocessor *hardware_multiprocessor(const struct device *device
 /* Names devices that are known by their figures, those of which nothing is told by the instruction set in names of kernels, and gives GPUs the bandwidth of their row: what
  * recordings derive from a memory's clock is up to two times off. Once, behind reading. false: the
  * budget. */
-bool hardware_settle(struct profile *profile);
+bool hardware_settle(struct profile *profile, const char *model);
 
 #endif

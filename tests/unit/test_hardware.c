@@ -166,10 +166,36 @@ static void figures_name_the_nameless(void **state)
         device->sm_count = rows[i].units;
         device->memory_bytes = (int64_t)(rows[i].gigabytes * 1e9);
         device->memory_bytes_per_s = 2662.4e9; /* by its clock, which is half of what it does */
-        assert_true(hardware_settle(&b.profile));
+        assert_true(hardware_settle(&b.profile, NULL));
         assert_string_equal(profile_str(&b.profile, device->model).data, rows[i].name);
         if (strstr(rows[i].name, "MI300X"))
             assert_true(device->memory_bytes_per_s == 5300e9);
+        builder_free(&b);
+    }
+}
+
+/* What the user says is taken for devices that the recording or the table does not know. */
+static void models_are_said(void **state)
+{
+    static const struct {
+        const char *recorded, *name;
+    } rows[] = {
+        { "", "A100 80GB, as was said" },
+        { "SYNTHETIC", "A100 80GB, as was said" },
+        { "NVIDIA H100 80GB HBM3", "NVIDIA H100 80GB HBM3" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct profile_builder b;
+        uint32_t               row;
+
+        builder_start(&b, FORMAT_KINETO);
+        row = builder_device(&b, builder_host(&b, "h"), "GPU 0", rows[i].recorded, DEVICE_GPU);
+        assert_true(hardware_settle(&b.profile, "A100 80GB"));
+        assert_string_equal(profile_str(&b.profile, b.profile.devices.items[row].model).data,
+                            rows[i].name);
+        assert_true(b.profile.devices.items[row].memory_bytes_per_s == (i < 2 ? 2039e9 : 3350e9));
         builder_free(&b);
     }
 }
@@ -197,7 +223,7 @@ static void kernels_tell_what_they_are_made_for(void **state)
         row = builder_device(&b, builder_host(&b, "h"), "GPU 0", "", DEVICE_GPU);
         b.profile.devices.items[row].sm_count = rows[i].units;
         builder_activity(&b, rows[i].kernel, ACTIVITY_KERNEL, NO_ID);
-        assert_true(hardware_settle(&b.profile));
+        assert_true(hardware_settle(&b.profile, NULL));
         assert_string_equal(profile_str(&b.profile, b.profile.devices.items[row].model).data,
                             rows[i].name);
         builder_free(&b);
@@ -306,6 +332,7 @@ int main(void)
         cmocka_unit_test(names_find_the_right_row),
         cmocka_unit_test(bfloat16_is_not_float16),
         cmocka_unit_test(figures_name_the_nameless),
+        cmocka_unit_test(models_are_said),
         cmocka_unit_test(kernels_tell_what_they_are_made_for),
         cmocka_unit_test(rates_give_the_rest),
         cmocka_unit_test(blocks_fit_by_what_they_need),
