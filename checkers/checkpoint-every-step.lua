@@ -52,7 +52,8 @@ step in a hundred, and the eager ops around it where there are such. Silent wher
       evidence[#evidence + 1] = { row.name, row.path_ns, "ns" }
     end
     local share = ns / p.fact["step.ns"]
-    if #names == 0 or share < cfg.min_share or steps_share < cfg.min_steps_share then return of_cells(p, cfg) end
+    if #names > 0 and steps_share < cfg.min_steps_share then return nil end -- now and then: checkpoint-spike
+    if #names == 0 or share < cfg.min_share then return of_cells(p, cfg) end
 
     local edits = { { "scale", name = table.concat(names, "|"), factor = 0.01 } }
     if p:has("eager.ops") and p.fact["eager.ops"] > 20 then
@@ -104,5 +105,11 @@ step in a hundred, and the eager ops around it where there are such. Silent wher
     { name = "one step in ten", finding = false, facts = { ["step.ns"] = 1e7, ["output.steps_share"] = 0.1 },
       tables = { activities = { { name = "EagerLocalExecute: SaveV2", kind = "output", path_ns = 4e6,
                                   steps_share = 0.1 } } } },
+    { name = "one step in nine, and it is long", framework = "pytorch", format = "kineto", finding = false,
+      facts = { ["step.ns"] = 2.7e7, ["output.steps_share"] = 0.11 },
+      tables = { activities = { { name = "torch/serialization.py(945): save", kind = "output", path_ns = 2.7e6,
+                                  steps_share = 0.11 } },
+                 excess = { { cell = 1, flaw = "library-range", cause = "wait.io", grade = "A", ns = 2.7e6, share = 0.1,
+                              factor = 0, detail = "saving: torch/serialization.py(945): save" } } } },
   },
 }

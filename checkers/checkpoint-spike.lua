@@ -6,12 +6,12 @@ return rule {
   formats = { "xspace", "kineto" },
   needs = { "step.ns", "step.max_ns", "step.used", "activities" },
   cause = "output", tags = { "output" },
-  more_specific_than = { "step-outliers", "step-bimodal", "logging-in-step" },
+  more_specific_than = { "step-outliers", "step-bimodal", "logging-in-step", "unnamed-excess" },
   params = {
     min_steps = { default = 5, min = 3, max = 1e6, unit = "count", doc = "steps needed to tell one that is longer" },
     max_steps_share = { default = 0.34, min = 0, max = 1, unit = "share",
                         doc = "of the steps, those that save at most" },
-    min_ratio = { default = 1, min = 0, max = 1e6, unit = "ratio", doc = "a save over the median step" },
+    min_ratio = { default = 0.5, min = 0, max = 1e6, unit = "ratio", doc = "a save over the median step" },
   },
   doc = [[
 A checkpoint written by the training thread holds one step for its whole length. Priced as the saving time spread over
@@ -20,7 +20,7 @@ another rule) and where saving is short.]],
 
   check = function(p, cfg)
     local step_ns = p.fact["step.ns"]
-    if p.fact["step.used"] < cfg.min_steps or p.fact["step.max_ns"] < 2 * step_ns then return nil end
+    if p.fact["step.used"] < cfg.min_steps or p.fact["step.max_ns"] < (1 + cfg.min_ratio) * step_ns then return nil end
     local saves =
       p:table("activities"):where {
         name = { like = "(?i)^(SaveV2|MergeV2Checkpoints)$|:(SaveV2|MergeV2Checkpoints)$|save_checkpoint|"
