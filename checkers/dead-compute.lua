@@ -16,7 +16,8 @@ local kinds = {
     title = "Experts work on rows that did not pick them: %s of each step", time = "experts on rows of others",
     remedy = { text = "Give each expert the rows that picked it: gathered, worked on, added back.",
                code = "row, nth = torch.where(picked == e)\n"
-                 .. "out.index_add_(0, row, expert(x[row]) * weight[row, nth, None])" } },
+                 .. "out.index_add_(0, row, expert(x[row]) * weight[row, nth, None])" },
+    tensorflow = "parts = tf.dynamic_partition(x, choice, experts)   # and tf.dynamic_stitch what each gives" },
   { flaw = "cut-results", confidence = "medium",
     title = "Results of which only a part is taken: %s a step too much", time = "computing what is cut off",
     remedy = { text = "Cut first, then compute: last positions and chosen rows belong in front of the product.",
@@ -51,17 +52,23 @@ return rule {
       doc = "share of the step from which it is a warning" },
   },
   doc = [[
-The op behind a product keeps a few of its rows: a head over all positions of which the last is read, say. Priced as the
-product times the share thrown away. In compiled programs of JAX the parts of results are followed back that slices
-take, through what works element by element and reductions, to the products that make them. Fourier transforms of
-complex numbers whose data is real, or of which the real part alone is taken, count half. In TensorFlow, gradients of
-all outputs that take a hundred times as long as the model: a bound, since outputs may be as many.]],
+The op behind a product keeps a few of its rows: a head over all positions of which the last is read, say. Priced as
+the product times the share thrown away. In compiled programs of JAX the parts of results are followed back that
+slices take, through what works element by element and reductions, to the products that make them. Fourier transforms
+of complex numbers whose data is real, or of which the real part alone is taken, count half. In TensorFlow, networks
+of the same layers beside each other that are joined behind a choice of one or two of them and its mask: all but
+those; and gradients of all outputs that take a hundred times as long as the model: a bound, since outputs may be as
+many.]],
 
   check = function(p, cfg)
     local list = {}
     for _, kind in ipairs(kinds) do
+      local remedy = kind.remedy
+      if p.framework == "tensorflow" and kind.tensorflow then
+        remedy = { text = remedy.text, code = kind.tensorflow }
+      end
       local found = p:in_excess { flaw = kind.flaw, min_share = cfg.min_share, title = kind.title, time = kind.time,
-                                  remedy = kind.remedy, confidence = kind.confidence,
+                                  remedy = remedy, confidence = kind.confidence,
                                   severity = kind.severity or (p:table("excess"):where { flaw = kind.flaw }:sum("share")
                                     >= cfg.min_loud_share and "warn" or "info") }
       if found then list[#list + 1] = found end
@@ -70,6 +77,10 @@ all outputs that take a hundred times as long as the model: a bound, since outpu
   end,
 
   examples = {
+    { name = "a mask over all experts", framework = "tensorflow", format = "xspace", finding = true,
+      severity = "warn", replay = { 6e6 }, facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "idle-experts", op = "MatMul", ns = 6e6, share = 0.6,
+                              factor = 0 } } } },
     { name = "the diagonal of a Jacobian", framework = "tensorflow", format = "xspace", finding = true,
       severity = "info", replay = { 9e6 }, facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "row-jacobian", op = "MatMul", ns = 9e6, share = 0.9, factor = 0.1,
