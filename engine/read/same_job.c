@@ -1,8 +1,9 @@
 #include "read/same_job.h"
 
 enum {
-    LEAST_KINDS = 20, /* different ops and kernels: with fewer nothing can be said */
-    LEAST_SHARE = 10, /* in per cent of those of the smaller file: ranks of a job have nearly all */
+    LEAST_KINDS = 5,  /* different ops and kernels: with fewer only that they have none in common */
+    LEAST_SHARE = 60, /* in per cent of those of the smaller file: ranks of a job have nearly all,
+                         programs of one framework up to half */
     MOST_HOSTS = 64,  /* that are compared with the first */
 };
 
@@ -62,7 +63,7 @@ static bool is_strange(const struct profile *profile, const uint64_t *hosts, uin
         both += is_first && is_other;
     }
     least = first < other ? first : other;
-    return least >= LEAST_KINDS && both * 100 < least * LEAST_SHARE;
+    return both == 0 ? least > 1 : least >= LEAST_KINDS && both * 100 < least * LEAST_SHARE;
 }
 
 static const char *file_of(const struct profile *profile, uint32_t host)
@@ -89,7 +90,7 @@ bool same_job_check(const struct profile *profile, struct err *err)
             is_same = err_set(err, ERR_USAGE, "%.150s and %.150s are of different programs",
                               file_of(profile, 0), file_of(profile, host));
             err_advise(err,
-                       "they share hardly an op; look at one, or compare them with 'tfprof diff'");
+                       "they share too few ops; look at one, or compare them with 'tfprof diff'");
         }
     arena_free(&scratch);
     return is_same;
