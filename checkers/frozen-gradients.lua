@@ -19,7 +19,9 @@ for nothing, and before it what makes only the gradients of such weights: of a d
 generator, of a network whose input is attacked. Parameters that share their shape with an updated one count as
 updated, unless the optimizer's lists tell that it takes the same part of every shape, as of a student and its
 teacher. In a function of TensorFlow, more gradients of weights than updates, with the norm of all of them: the layers
-farthest from the loss are not updated. Gradients that are added up over several passes count as taken.]],
+farthest from the loss are not updated. In a program that XLA compiled, gradients of weights that it gives back as
+they came, which a norm alone takes: others it would not make. Gradients that are added up over several passes count as
+taken.]],
 
   check = function(p, cfg)
     return p:in_excess {
@@ -29,6 +31,9 @@ farthest from the loss are not updated. Gradients that are added up over several
       remedy = { text = "Freeze what is not trained, or run it without gradients; detach what only hands data on.",
                  code = p.framework == "tensorflow" and "gradients = tape.gradient(loss, head.trainable_variables)   "
                      .. "# not of model.trainable_variables; or: backbone.trainable = False"
+                   or p.framework == "jax" and
+                   "trained = optax.chain(optax.clip_by_global_norm(1.0), optax.adam(1e-3))   # its norm alone\n"
+                     .. "tx = optax.multi_transform({\"head\": trained, \"frozen\": optax.set_to_zero()}, labels)"
                    or "for q in backbone.parameters(): q.requires_grad_(False)   # or: with torch.no_grad(): "
                    .. "h = backbone(x); or: loss = d(g(z).detach())" },
       confidence = "high",
@@ -45,6 +50,10 @@ farthest from the loss are not updated. Gradients that are added up over several
       replay = { 5e6 }, facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "unused-gradients", op = "Conv2DBackpropFilter", ns = 5e6, share = 0.5,
                               factor = 0 } } } },
+    { name = "clipped before the mask", framework = "jax", format = "xspace", finding = true, replay = { 6e6 },
+      facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "unused-gradients", op = "fusion", ns = 6e6, share = 0.6,
+                              factor = 0.1 } } } },
     { name = "too little", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "unused-gradients", ns = 2e5, share = 0.02, factor = 0.1 } } } },

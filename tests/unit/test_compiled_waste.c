@@ -794,6 +794,48 @@ static void gradients_summed_over_copies(void **state)
     }
 }
 
+/* f(w, v, x) -> (w', v) trains w by a gradient that is scaled with the norm of both: the one of v,
+ * 6 ms, goes into the norm alone. Where v changes, or something else takes its gradient, it is
+ * needed.
+ */
+static void gradients_for_a_norm(void **state)
+{
+    enum { NORMED, UPDATED, TAKEN, KINDS };
+
+    (void)state;
+    for (int kind = 0; kind < KINDS; kind++) {
+        struct program program;
+        uint32_t       w, v, x, of_w, of_v, square, norm, scaled, root;
+
+        start(&program);
+        w = add(&program, "parameter", "-> f32[16,4]", NULL, NO_ID, NO_ID);
+        mark(&program, w, "entry");
+        v = add(&program, "parameter", "-> f32[32,8]", NULL, NO_ID, NO_ID);
+        mark(&program, v, "entry");
+        x = add(&program, "parameter", "-> f32[9,32]", NULL, NO_ID, NO_ID);
+        mark(&program, x, "entry");
+        of_w = add(&program, "dot", "f32[9,16] f32[9,4] -> f32[16,4]",
+                   "jit(f)/transpose(jvp())/dot", NO_ID, x);
+        of_v = add(&program, "dot", "f32[9,32] f32[9,8] -> f32[32,8]",
+                   "jit(f)/transpose(jvp())/dot", NO_ID, x);
+        square = add(&program, "multiply", "f32[32,8] f32[32,8] -> f32[32,8]", "jit(f)/square",
+                     NO_ID, of_v);
+        norm = add(&program, "reduce", "f32[32,8] -> f32[]", "jit(f)/reduce_sum", NO_ID, square);
+        scaled =
+            add(&program, "multiply", "f32[16,4] f32[] -> f32[16,4]", "jit(f)/mul", NO_ID, of_w);
+        link_second(&program, norm, scaled);
+        root = add(&program, "tuple", "f32[16,4] f32[32,8] -> f32[16,4] f32[32,8]", NULL, NO_ID,
+                   scaled);
+        link_second(&program, kind == UPDATED ? square : v, root);
+        mark(&program, root, "root");
+        if (kind == TAKEN)
+            link_at(&program, of_v, root, 2);
+        run_step(&program, (uint32_t[]) { of_w, of_v }, (int64_t[]) { 4000000, 6000000 }, 2);
+        assert_true(fabs(claimed(&program, "unused-gradients") - (kind == NORMED ? 6e6 : 0)) < 1);
+        release(&program);
+    }
+}
+
 /* f(w, v, x) -> w with gradients: x v, 6 ms, is the same for the same x in each step; x w is not.
  * Where the gradient is of another program of that name, nothing is trained. */
 static void features_of_frozen_weights(void **state)
@@ -841,6 +883,7 @@ int main(void)
         cmocka_unit_test(experts_that_a_mask_drops),
         cmocka_unit_test(rounds_that_need_nothing_of_others),
         cmocka_unit_test(stages_without_work),
+        cmocka_unit_test(gradients_for_a_norm),
         cmocka_unit_test(rounds_of_few_rows),
         cmocka_unit_test(windows_that_overlap),
         cmocka_unit_test(rows_that_each_round_makes_again),
