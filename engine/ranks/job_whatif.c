@@ -12,7 +12,8 @@
 
 #define BIT(part) (1U << PART_##part)
 
-enum { MOST_LATE = 8 };                  /* ranks that are looked at one by one */
+/* Ranks that are looked at one by one, also where a replay takes long. */
+enum { MOST_LATE = 8, FEW_LATE = 2, MANY_PARTS = 1000000 };
 static const double LEVEL_SHARE = 0.005; /* ranks that cost less of a step are level */
 
 struct editor {
@@ -322,6 +323,7 @@ static double levelled_ns(struct editor *editor, double pace_ns, uint32_t chosen
 static bool find_ranks(struct editor *editor, struct arena *arena)
 {
     struct whatif *whatif = editor->whatif;
+    size_t         most = editor->job->parts.count > MANY_PARTS ? FEW_LATE : MOST_LATE;
     double         pace_ns, ideal_ns, least_ns;
 
     reset(editor);
@@ -334,21 +336,21 @@ static bool find_ranks(struct editor *editor, struct arena *arena)
     reset(editor);
     for (uint32_t rank = 0; rank < editor->job->ranks.count; rank++)
         editor->values[rank] = own_ns(editor, rank);
-    least_ns = editor->job->ranks.count <= MOST_LATE
-                   ? 0
-                   : sample_kth(editor->values, editor->job->ranks.count,
-                                editor->job->ranks.count - MOST_LATE);
+    least_ns =
+        editor->job->ranks.count <= most
+            ? 0
+            : sample_kth(editor->values, editor->job->ranks.count, editor->job->ranks.count - most);
     for (uint32_t rank = 0; rank < editor->job->ranks.count; rank++) {
         struct rank_delay delay = { .host = rank,
                                     .rank = (int32_t)editor->job->ranks.items[rank].rank };
 
-        reset(editor);
         if (own_ns(editor, rank) < least_ns || own_ns(editor, rank) <= 0 ||
-            whatif->ranks.count >= MOST_LATE)
+            whatif->ranks.count >= most)
             continue;
         delay.contribution = (whatif->now.step_ns - levelled_ns(editor, pace_ns, rank, true)) /
                              (whatif->now.step_ns - ideal_ns);
         delay.slowdown = levelled_ns(editor, pace_ns, rank, false) / ideal_ns;
+        reset(editor);
         if (!vec_push(&whatif->ranks, arena, delay))
             return false;
     }
