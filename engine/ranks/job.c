@@ -214,6 +214,14 @@ static void choose_stride(struct job *job, const struct rank_summary *first, siz
         job->stride *= 2;
 }
 
+/* A summary whose texts live as long as the job: they point into its bytes. */
+static bool read_kept(struct job *job, struct rank_summary *summary, struct str bytes,
+                      struct err *err)
+{
+    bytes = arena_str(job->arena, bytes);
+    return bytes.data ? rank_read(summary, bytes, job->arena, err) : err_memory(err, "the ranks");
+}
+
 /* Details stand behind all ranks: they say whose they are. */
 static bool read_first(struct job *job, const struct rank_records *records, struct err *err)
 {
@@ -227,8 +235,8 @@ static bool read_first(struct job *job, const struct rank_records *records, stru
             first = &records->items.items[i];
             break;
         }
-    if (!rank_read(&job->first, first->bytes, job->arena, err) ||
-        (last->half == RANK_DETAILS && !rank_read(&details, last->bytes, job->arena, err)))
+    if (!read_kept(job, &job->first, first->bytes, err) ||
+        (last->half == RANK_DETAILS && !read_kept(job, &details, last->bytes, err)))
         return false;
     job->first.detail_names = details.detail_names;
     job->first.fact_name = details.fact_name;
