@@ -12,7 +12,7 @@ return rule {
       doc = "share of the step from which this is said" },
   },
   doc = [[
-[ Without gradients, a product of two thin matrices gives a weight that the next product takes: an adapter that is
+Without gradients, a product of two thin matrices gives a weight that the next product takes: an adapter that is
 merged in each call, say; or a matrix of fewer bits is converted and scaled to be one. Nothing of it changes between
 calls. Recordings make small ops longer than they are, so the price is a bound. In training, one matrix that is
 decomposed or inverted in each step without gradients and not made of a batch right before; that it stays the same no

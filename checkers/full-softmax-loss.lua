@@ -109,7 +109,7 @@ return rule {
     samples = { default = 2048, min = 1, max = 1e9, unit = "count", doc = "classes that a sampled loss would look at" },
   },
   doc = [[
-[ Softmax cross-entropy over tens of thousands of classes multiplies and exponentiates for each of them. A sampled
+Softmax cross-entropy over tens of thousands of classes multiplies and exponentiates for each of them. A sampled
 loss looks at one or two thousand while training. Priced as the share of classes that are then left out; the model
 changes, so confidence is low. Where no shapes are recorded, a softmax that takes a fair part of the time, and a
 product whose gradients take more, tell that there are many; in PyTorch, that loss and product take more than all

@@ -122,7 +122,7 @@ return rule {
                   doc = "share of the step in Python, behind its first computation, from which this is said" },
   },
   doc = [[
-[ The leading thread is in Python, or in no recorded event at all, while no program and no pool thread works; for
+The leading thread is in Python, or in no recorded event at all, while no program and no pool thread works; for
 eager PyTorch on the host, long pauses between ops that come in every step count. So does what follows behind reading
 all variables of a TensorFlow program, or many arrays of a program of JAX one after the other. Python before the first
 computation of a step usually prepares its input and belongs to the input rules, but for PyTorch while an accelerator
