@@ -253,7 +253,8 @@ products what this machine's best rate does not need.]],
                       factor = 1 - host_share * saved },
                     { "scale", parts = { "compute" }, factor = 1 - own_share * saved } }
     local is_sure = (rows or runs >= cfg.min_unknown_runs) and not may_make_tokens(p)
-    local _, most_ns = p:whatif(edits)
+    local _, most_ns
+    if not is_sure then _, most_ns = p:whatif(edits) end
     return finding {
       severity = is_sure and "warn" or "info",
       title = ("%s runs %s times a step, each for one small input"):format(name, fmt.whole(runs)),
@@ -266,7 +267,7 @@ products what this machine's best rate does not need.]],
                  code = p.framework == "jax" and "y = f(jnp.stack(requests))   # or jax.vmap(f)" or
                         "y = model(tf.stack(requests))" },
       -- Where the next run may need what this one gave, it is a bound.
-      impact = (is_sure or type(most_ns) ~= "number") and impact.replay(edits) or impact.share { ns = most_ns },
+      impact = type(most_ns) == "number" and impact.share { ns = most_ns } or impact.replay(edits),
       confidence = is_sure and "medium" or "low",
     }
   end,
