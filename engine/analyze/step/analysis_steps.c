@@ -16,12 +16,7 @@
  * --steps.
  */
 #include "analyze/analysis.h"
-#include "analyze/step/step_ahead.h"
-#include "analyze/step/step_device.h"
-#include "analyze/step/step_markers.h"
-#include "analyze/step/step_meaning.h"
-#include "analyze/step/step_sessions.h"
-#include "analyze/step/step_trim.h"
+#include "analyze/step/step_find.h"
 #include "analyze/step/step_whole.h"
 #include "base/sample.h"
 
@@ -29,7 +24,6 @@
 
 enum {
     WARM_UP_FACTOR = 2, /* a first step over this many medians is warm-up */
-    PAUSE_FACTOR = 4,   /* a gap of so many steps is a pause, not part of the step before it */
     DRIFT_STEPS = 10,   /* a trend needs so many steps */
     VARIANCE_STEPS = 5,
 };
@@ -100,208 +94,6 @@ static const struct table_spec tables[] = {
     { "steps", "one row a step and host", step_columns, ARRAY_COUNT(step_columns) },
 };
 static const char *const source_names[] = { "marker", "session", "inferred", "whole-trace" };
-
-/* Median distance from a marker's end to the next marker's start on the same host; -1: no pair. */
-static double median_between(const struct markers *markers, struct arena *scratch)
-{
-    double *gaps = arena_new_array(scratch, double, markers->list.count + 1);
-    size_t  count = 0;
-
-    for (size_t i = 1; gaps && i < markers->list.count; i++)
-        if (markers->list.items[i].host == markers->list.items[i - 1].host)
-            gaps[count++] =
-                (double)(markers->list.items[i].start_ns - markers->list.items[i - 1].end_ns);
-    return count ? sample_median(gaps, count) : -1;
-}
-
-static double median_length(const struct markers *markers, struct arena *scratch)
-{
-    double *lengths = arena_new_array(scratch, double, markers->list.count + 1);
-
-    for (size_t i = 0; lengths && i < markers->list.count; i++)
-        lengths[i] = (double)(markers->list.items[i].end_ns - markers->list.items[i].start_ns);
-    return lengths ? sample_median(lengths, markers->list.count) : 0;
-}
-
-/* Windows from markers: to the next marker, unless a pause follows. The last one of a host ends
- * with its marker; where work follows markers, what follows the last one is not known. */
-static bool make_windows(struct study *study, const struct markers *markers, struct arena *scratch)
-{
-    struct steps *steps = &study->steps;
-    double        between_ns = median_between(markers, scratch);
-    double        length_ns = median_length(markers, scratch);
-    double        pause_ns = PAUSE_FACTOR * (length_ns + (between_ns > 0 ? between_ns : 0));
-
-    for (size_t i = 0; i < markers->list.count; i++) {
-        const struct marker *marker = &markers->list.items[i];
-        const struct marker *next = i + 1 < markers->list.count ? marker + 1 : NULL;
-        struct step          step = { .number = marker->number >= 0 ? marker->number : (int64_t)i,
-                                      .start_ns = marker->start_ns,
-                                      .end_ns = marker->end_ns,
-                                      .marker_end_ns = marker->end_ns,
-                                      .host = marker->host,
-                                      .timeline = marker->timeline,
-                                      .event = marker->event,
-                                      .is_used = true };
-
-        if (next && next->host == marker->host) {
-            int64_t until_ns =
-                marker->until_ns > marker->end_ns ? marker->until_ns : marker->end_ns;
-
-            if ((double)(next->start_ns - until_ns) <= pause_ns)
-                step.end_ns = next->start_ns;
-            else
-                step.is_used = false, step.left_out = "a pause follows it";
-        } else if (between_ns > 0.02 * length_ns && i > 0) {
-            step.is_used = false, step.left_out = "cut by the end of the capture";
-        }
-        if (!vec_push(&steps->list, study->arena, step))
-            return false;
-    }
-    return true;
-}
-
-/* The first run of all has none before it. */
-static double pause_a_step(const struct sessions *runs)
-{
-    double sum_ns = 0;
-
-    for (size_t i = 1; i < runs->list.count; i++)
-        sum_ns += (double)runs->list.items[i].pause_ns;
-    return runs->list.count > 1 ? sum_ns / (double)(runs->list.count - 1) * (double)runs->period
-                                : 0;
-}
-
-/* Runs that make a step together, from the pause before them on. The first step has none: it is
- * left out where pauses are much of the others. */
-static bool sessions(struct study *study, const struct sessions *runs)
-{
-    static const double MUCH = 0.2;
-    size_t              period = runs->period;
-    double              pauses_ns = 0, all_ns = 0;
-
-    study->steps.meaning = step_is_sessions(study, period);
-    for (size_t i = 0; i + period <= runs->list.count; i += period) {
-        const struct session *first = &runs->list.items[i];
-        int64_t               end_ns = runs->list.items[i + period - 1].end_ns;
-        int64_t               start_ns = first->start_ns - first->pause_ns;
-
-        pauses_ns += (double)first->pause_ns;
-        all_ns += (double)(end_ns - start_ns);
-        if (!vec_push(
-                &study->steps.list, study->arena,
-                (struct step) { .number = study->profile->recorded_steps.items[first->step].number,
-                                .start_ns = start_ns,
-                                .end_ns = end_ns,
-                                .marker_end_ns = end_ns,
-                                .timeline = NO_ID,
-                                .event = NO_ID,
-                                .is_used = true }))
-            return false;
-    }
-    study->steps.pause_ns = pause_a_step(runs);
-    if (study->steps.list.count > 2 && pauses_ns > MUCH * all_ns) {
-        study->steps.list.items[0].is_used = false;
-        study->steps.list.items[0].left_out = "cut by the capture";
-    }
-    return true;
-}
-
-static bool recorded(struct study *study, struct arena *scratch)
-{
-    const struct profile *profile = study->profile;
-    struct sessions       runs;
-
-    study->steps.source = STEPS_SESSION;
-    if (!sessions_find(profile, scratch, &runs))
-        return false;
-    if (runs.list.count)
-        return sessions(study, &runs);
-    study->steps.meaning = step_is_sessions(study, 1);
-    for (size_t i = 0; i < profile->recorded_steps.count; i++) {
-        const struct recorded_step *step = &profile->recorded_steps.items[i];
-        int64_t                     end_ns = step->start_ns + step->duration_ns;
-
-        if (!vec_push(&study->steps.list, study->arena,
-                      (struct step) { .number = step->number,
-                                      .start_ns = step->start_ns,
-                                      .end_ns = end_ns,
-                                      .marker_end_ns = end_ns,
-                                      .timeline = NO_ID,
-                                      .event = NO_ID,
-                                      .is_used = step->duration_ns > 0 }))
-            return false;
-    }
-    return true;
-}
-
-/* Where nothing marks steps and no session runs: by batches, updates, compiled programs or ops that
- * come again. */
-static bool infer(struct study *study, const struct runs *runs, const struct markers *program,
-                  struct arena *scratch, struct markers *markers)
-{
-    const struct profile *profile = study->profile;
-    struct intern        *names = study->facts.names;
-
-    study->steps.source = STEPS_INFERRED;
-    if (!markers_inputs(profile, names, scratch, markers) ||
-        (!markers->list.count && !markers_updates(profile, names, scratch, markers)))
-        return false;
-    study->steps.meaning = STR("from one batch or update to the next");
-    if (!markers->list.count) {
-        if (!markers_rows(profile, runs, scratch, markers))
-            return false;
-        study->steps.meaning = STR("a row of programs that comes again");
-    }
-    if (!markers->list.count) {
-        *markers = *program;
-        study->steps.meaning = step_is_run(study, program);
-    }
-    if (!markers->list.count && profile->format == FORMAT_KINETO) {
-        if (!markers_repeats(profile, scratch, markers))
-            return false;
-        study->steps.meaning = STR("a row of ops that comes again");
-    }
-    return true;
-}
-
-static bool find_steps(struct study *study, struct arena *scratch)
-{
-    const struct profile *profile = study->profile;
-    struct intern        *names = study->facts.names;
-    struct markers        markers = { 0 }, program = { 0 };
-    struct runs           runs = { 0 };
-
-    if (profile->recorded_steps.count)
-        return recorded(study, scratch);
-    if (!runs_find(profile, scratch, &runs) || !markers_runs(profile, &runs, scratch, &program) ||
-        !markers_annotated(profile, names, scratch, &markers) ||
-        (!markers.list.count && !markers_engine(profile, names, scratch, &markers)))
-        return false;
-    study->steps.source = STEPS_MARKER;
-    if (markers.list.count && markers_only_enqueue(&markers, &program, scratch)) {
-        markers_number_runs(&markers, &program);
-        markers_await_transfers(profile, &program);
-        markers = program;
-        study->steps.meaning = step_is_run(study, &program);
-    } else if (!markers.list.count) {
-        study->steps.source = STEPS_SESSION;
-        if (!markers_sessions(profile, names, scratch, &markers) ||
-            !markers_functions(profile, names, scratch, &markers))
-            return false;
-        study->steps.meaning = step_is_call(study, &markers);
-    }
-    if (!markers.list.count && !infer(study, &runs, &program, scratch, &markers))
-        return false;
-    if (!markers.list.count) {
-        study->steps.meaning = (struct str) { 0 };
-        return steps_whole_trace(study, scratch);
-    }
-    if (markers.list.items[0].family)
-        study->steps.marker_name = intern_str(names, markers.list.items[0].family).data;
-    return make_windows(study, &markers, scratch) && steps_follow_device(study, scratch) &&
-           steps_trim(study, scratch);
-}
 
 static int64_t length_of(const struct step *step)
 {
@@ -590,7 +382,7 @@ static bool set_facts(struct study *study, struct arena *scratch)
 static bool run(struct study *study, struct err *err)
 {
     struct arena scratch = { .budget_bytes = study->arena->budget_bytes };
-    bool         ok = find_steps(study, &scratch) && set_facts(study, &scratch);
+    bool         ok = steps_find(study, &scratch) && set_facts(study, &scratch);
 
     arena_free(&scratch);
     return ok || err_set(err, ERR_LIMIT, "the steps do not fit the memory budget");
