@@ -6,6 +6,7 @@
 #include "analyze/analysis.h"
 #include "analyze/eager/eager_calls.h"
 #include "analyze/eager/eager_pauses.h"
+#include "analyze/eager/eager_repeats.h"
 #include "analyze/eager/eager_updates.h"
 #include "analyze/emit.h"
 #include "base/sample.h"
@@ -175,17 +176,12 @@ static const struct {
       TRAIT_LAYER },
 };
 
-struct product { /* of the forward pass of one step, in order */
-    uint32_t call, op;
-    bool     is_used;     /* a backward node needs it */
-    bool     is_recorded; /* for one */
-};
 struct summer {
     struct study             *study;
     const struct eager_calls *calls;
     struct arena             *scratch;
     uint8_t                  *trait_of; /* by name, plus 1 */
-    VEC(struct product) products;
+    struct eager_products     products;
     VEC(double) recorded_ns; /* durations of the calls that a backward node is for */
     double sums[FACT_COUNT];
 };
@@ -305,7 +301,7 @@ static bool count_forward(struct summer *summer, uint32_t at, const struct eager
     const struct eager_call *call = &summer->calls->list.items[at];
     double                   ns = call->work_ns;
     enum trait               trait = trait_of(summer, call->type);
-    struct product           product = { at, call->op, call->backward_ns > 0, call->sequence >= 0 };
+    struct eager_product     product = { at, call->op, call->backward_ns > 0, call->sequence >= 0 };
 
     summer->sums[FORWARD_NS] += ns;
     summer->sums[FORWARD_CALLS]++;
@@ -337,7 +333,7 @@ static bool count_forward(struct summer *summer, uint32_t at, const struct eager
     if (trait == TRAIT_CONV)
         count_conv(summer, call);
     return (trait != TRAIT_PRODUCT && trait != TRAIT_CONV) ||
-           vec_push(&summer->products, summer->scratch, product);
+           vec_push(&summer->products.list, summer->scratch, product);
 }
 
 static void count_other(struct summer *summer, const struct eager_call *call)
@@ -366,86 +362,6 @@ static void count_other(struct summer *summer, const struct eager_call *call)
     }
     if (call->phase == PHASE_BACKWARD && trait == TRAIT_EMBEDDING && !call->is_sparse)
         summer->sums[EMBEDDING_NS] += ns;
-}
-
-/* Does the unused run [first, end) of products repeat a run of used ones? Runs of one product and
- * less than half of the used ones prove nothing. */
-static bool repeats_used(const struct summer *summer, size_t begin, size_t stop, size_t first,
-                         size_t end)
-{
-    const struct product *products = summer->products.items;
-    size_t                length = end - first, used = 0;
-
-    for (size_t i = begin; i < stop; i++)
-        used += products[i].is_used;
-    if (length < 2 || length * 2 < used)
-        return false;
-    for (size_t i = begin; i + length <= stop; i++) {
-        size_t same = 0;
-
-        while (same < length && products[i + same].is_used &&
-               products[i + same].op == products[first + same].op)
-            same++;
-        if (same == length)
-            return true;
-    }
-    return false;
-}
-
-/* Behind the update, and nothing is trained behind it: no teacher and no target network, whose
- * results a loss would take. */
-static bool is_behind_update(const struct summer *summer, size_t first, size_t stop)
-{
-    const struct product    *products = summer->products.items;
-    const struct eager_call *calls = summer->calls->list.items;
-    uint32_t                 call = products[first].call;
-
-    for (size_t i = first; i < stop; i++)
-        if (products[i].is_used)
-            return false;
-    while (call > 0 && calls[call - 1].window == calls[call].window &&
-           calls[call].phase != PHASE_UPDATE && calls[call].phase != PHASE_BACKWARD)
-        call--;
-    return calls[call].phase == PHASE_UPDATE;
-}
-
-/* Products [begin, stop) of one step. */
-static void count_repeated(struct summer *summer, size_t begin, size_t stop)
-{
-    const struct product *products = summer->products.items;
-
-    for (size_t first = begin, end; first < stop; first = end) {
-        bool is_again;
-
-        end = first + 1;
-        if (products[first].is_used)
-            continue;
-        while (end < stop && !products[end].is_used &&
-               products[end].is_recorded == products[first].is_recorded)
-            end++;
-        if (!repeats_used(summer, begin, stop, first, end))
-            continue;
-        is_again = products[first].is_recorded || is_behind_update(summer, first, stop);
-        summer->sums[is_again ? REPEATED_PRODUCTS : UNTRAINED_PRODUCTS] += (double)(end - first);
-        for (uint32_t i = products[first].call; i <= products[end - 1].call; i++)
-            if (summer->calls->list.items[i].phase == PHASE_FORWARD)
-                summer->sums[is_again ? REPEATED_NS : UNTRAINED_NS] +=
-                    summer->calls->list.items[i].work_ns;
-    }
-}
-
-static void count_all_repeated(struct summer *summer)
-{
-    const struct eager_call *calls = summer->calls->list.items;
-    size_t                   begin = 0;
-
-    for (size_t i = 1; i <= summer->products.count; i++) {
-        if (i < summer->products.count && calls[summer->products.items[i].call].window ==
-                                              calls[summer->products.items[begin].call].window)
-            continue;
-        count_repeated(summer, begin, i);
-        begin = i;
-    }
 }
 
 /* Forward calls behind the last backward call of a step and before its update: where gradients are
@@ -481,6 +397,7 @@ static bool count_calls(struct summer *summer)
 {
     const struct eager_call *calls = summer->calls->list.items;
     uint32_t                 count = (uint32_t)summer->calls->list.count, first = 0;
+    struct eager_repeats     repeated;
 
     for (uint32_t i = 0; i < count; i++) {
         if (calls[i].phase != PHASE_FORWARD)
@@ -500,7 +417,11 @@ static bool count_calls(struct summer *summer)
     sample_middle(summer->recorded_ns.items, summer->recorded_ns.count);
     summer->sums[RECORDED_SHORT_NS] =
         sample_middle(summer->recorded_ns.items, summer->recorded_ns.count / 2);
-    count_all_repeated(summer);
+    repeated = eager_repeats_count(summer->calls, &summer->products);
+    summer->sums[REPEATED_PRODUCTS] = repeated.products;
+    summer->sums[REPEATED_NS] = repeated.ns;
+    summer->sums[UNTRAINED_PRODUCTS] = repeated.untrained_products;
+    summer->sums[UNTRAINED_NS] = repeated.untrained_ns;
     return true;
 }
 

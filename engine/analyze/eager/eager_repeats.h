@@ -1,0 +1,28 @@
+/*
+ * eager_repeats: products of an eager step that no gradient is taken of and that were computed
+ * before in it: a forward pass that runs again.
+ */
+#ifndef TFPROF_ANALYZE_EAGER_REPEATS_H
+#define TFPROF_ANALYZE_EAGER_REPEATS_H
+
+#include "analyze/eager/eager_calls.h"
+
+struct eager_product { /* of the forward pass of one step, in order */
+    uint32_t call, op;
+    bool     is_used;     /* a backward node needs it */
+    bool     is_recorded; /* for one */
+};
+struct eager_products {
+    VEC(struct eager_product) list;
+};
+
+struct eager_repeats { /* over all steps; time with all forward calls between the products */
+    double products, ns;
+    double untrained_products, untrained_ns; /* of passes that nothing was recorded for */
+};
+
+/* products: of all steps, by step. O(products² of a step) at worst. */
+struct eager_repeats eager_repeats_count(const struct eager_calls    *calls,
+                                         const struct eager_products *products);
+
+#endif
