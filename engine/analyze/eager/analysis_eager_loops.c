@@ -5,7 +5,7 @@
  */
 #include "analyze/analysis.h"
 #include "analyze/eager/eager_calls.h"
-#include "analyze/eager/eager_kinds.h"
+#include "analyze/eager/eager_rounds.h"
 #include "analyze/eager/eager_typical.h"
 #include "analyze/emit.h"
 #include "base/sort.h"
@@ -86,9 +86,6 @@ static const struct table_spec tables[] = {
 static const double MOST_ROUNDS = 0.9;
 enum { FEWEST_REPEATS = 8, MOST_NAMED = 6, LONGEST_ROUND = 6 /* of mean rounds */ };
 
-struct cluster { /* anchors with the same key that follow each other */
-    uint32_t key, first, last, count;
-};
 struct loop {
     uint32_t key, first_call, count, repeats;
     double   calls, span_ns, call_ns, backward_ns, products, gates, concats, concat_ns, readbacks,
@@ -101,31 +98,22 @@ struct finder {
     struct study             *study;
     const struct eager_calls *calls;
     struct arena             *scratch;
-    struct eager_kind        *kinds;
+    struct eager_rounds       rounds;
     bool                     *is_taken; /* by call */
     struct eager_typical      typical;
     double                    best_rate; /* of products, operations a ns */
-    VEC(struct cluster) open, closed;
+    VEC(struct eager_cluster) open, closed;
     VEC(struct loop) loops;
 };
 
-static const struct eager_kind *kind_of(struct finder *finder, uint32_t type)
-{
-    struct eager_kind *kind = &finder->kinds[type];
-
-    if (!kind->is_known)
-        *kind = eager_kind_of(eager_base_name(profile_str(finder->study->profile, type)));
-    return kind;
-}
-
-static bool close_cluster(struct finder *finder, const struct cluster *cluster)
+static bool close_cluster(struct finder *finder, const struct eager_cluster *cluster)
 {
     return cluster->count < FEWEST_REPEATS || vec_push(&finder->closed, finder->scratch, *cluster);
 }
 
 /* Does the loop still run at call `at`? Once it has run a while its rounds tell how far that may
  * be. */
-static bool goes_on(const struct cluster *cluster, uint32_t at, uint32_t most_between)
+static bool goes_on(const struct eager_cluster *cluster, uint32_t at, uint32_t most_between)
 {
     return at - cluster->last <= most_between &&
            (cluster->count < FEWEST_REPEATS ||
@@ -137,9 +125,9 @@ static bool goes_on(const struct cluster *cluster, uint32_t at, uint32_t most_be
 static bool add_anchor(struct finder *finder, struct id_map *rows, uint32_t key, uint32_t at,
                        uint32_t most_between)
 {
-    struct cluster  fresh = { key, at, at, 1 };
-    uint32_t        row = id_map_get(rows, key);
-    struct cluster *open;
+    struct eager_cluster  fresh = { key, at, at, 1 };
+    uint32_t              row = id_map_get(rows, key);
+    struct eager_cluster *open;
 
     if (row == NO_ID)
         return id_map_put(rows, key, (uint32_t)finder->open.count) &&
@@ -158,9 +146,9 @@ static bool add_anchor(struct finder *finder, struct id_map *rows, uint32_t key,
 
 static int compare_clusters(const void *a, const void *b)
 {
-    const struct cluster *left = a, *right = b;
-    uint32_t              left_covers = left->last - left->first;
-    uint32_t              right_covers = right->last - right->first;
+    const struct eager_cluster *left = a, *right = b;
+    uint32_t                    left_covers = left->last - left->first;
+    uint32_t                    right_covers = right->last - right->first;
 
     return IN_ORDER(COMPARE(right_covers, left_covers), COMPARE(left->first, right->first));
 }
@@ -181,7 +169,7 @@ static void count_rows(const struct profile *profile, struct loop *loop,
 static void count_call(struct finder *finder, struct loop *loop, const struct eager_call *call)
 {
     const struct profile    *profile = finder->study->profile;
-    const struct eager_kind *kind = kind_of(finder, call->type);
+    const struct eager_kind *kind = eager_round_kind(&finder->rounds, call->type);
     double                   ns = (double)(call->end_ns - call->start_ns);
     double                   elements = eager_elements(profile, call->op);
     bool is_conversion = kind->traits & IS_CONVERSION && call->conversion_ns > 0;
@@ -214,7 +202,7 @@ static void count_call(struct finder *finder, struct loop *loop, const struct ea
     loop->last_concat = elements;
 }
 
-static struct loop *loop_of(struct finder *finder, const struct cluster *cluster)
+static struct loop *loop_of(struct finder *finder, const struct eager_cluster *cluster)
 {
     struct loop fresh = { .key = cluster->key, .first_call = cluster->first };
 
@@ -224,171 +212,6 @@ static struct loop *loop_of(struct finder *finder, const struct cluster *cluster
     if (!vec_push(&finder->loops, finder->scratch, fresh))
         return NULL;
     return &finder->loops.items[finder->loops.count - 1];
-}
-
-static uint32_t key_of(const struct eager_call *call, enum anchor_class class)
-{
-    bool by_shape = (class == ANCHOR_SLICE || class == ANCHOR_PRODUCT) && call->op != NO_ID;
-
-    return (by_shape ? call->op : call->type) * 2 + by_shape;
-}
-
-/* Layers of a network slice too, each in the same way: a round there holds a normalisation or an
- * attention, and there are few of them, or several where there are more. */
-static bool is_network(struct finder *finder, const struct cluster *cluster)
-{
-    enum { MOST_LAYERS = 24, MOST_BLOCKS = 128 };
-    const struct eager_call *calls = finder->calls->list.items;
-    uint32_t                 layers = 0, rounds = 1, before, longest = 1;
-
-    for (uint32_t i = cluster->first; i <= cluster->last; i++)
-        layers += (kind_of(finder, calls[i].type)->traits & IS_LAYER) != 0;
-    for (int pass = 0; pass < 2; pass++)
-        for (uint32_t i = before = cluster->first; i <= cluster->last; i++) {
-            if (key_of(&calls[i], (enum anchor_class)kind_of(finder, calls[i].type)->class) !=
-                cluster->key)
-                continue;
-            if (pass == 0 && i - before > longest)
-                longest = i - before;
-            rounds += pass == 1 && (i - before) * 2 > longest;
-            before = i;
-        }
-    return (layers + 1 >= rounds && rounds < MOST_LAYERS) ||
-           (layers + 2 >= 2 * rounds && rounds < MOST_BLOCKS);
-}
-
-/* A network whose results are drawn from in each round: what it takes next depends on the draw. */
-static bool is_sampler(struct finder *finder, const struct cluster *cluster, uint32_t end)
-{
-    enum { PICKS_A_DRAW = 4 };
-    const struct eager_call *calls = finder->calls->list.items;
-    uint32_t                 products = 0, draws = 0;
-
-    for (uint32_t i = cluster->first; i < end; i++) {
-        uint16_t is = kind_of(finder, calls[i].type)->traits;
-
-        products += (is & IS_PRODUCT) != 0;
-        draws += (is & IS_DRAW) != 0;
-    }
-    return draws * PICKS_A_DRAW >= cluster->count && products >= draws;
-}
-
-/* Steps of a solver or a sampler look up their step's number in a short vector and then work on
- * tensors far larger than it: each needs the one before, and nothing is taken apart. */
-static bool is_schedule(struct finder *finder, const struct cluster *cluster, uint32_t end)
-{
-    enum { PICKS_A_PRODUCT = 4, WORK_AN_ENTRY = 16 };
-    const struct profile    *profile = finder->study->profile;
-    const struct eager_call *calls = finder->calls->list.items;
-    uint32_t                 op = calls[cluster->first].op, products = 0, others = 0;
-    double                   elements = 0;
-
-    if (op == NO_ID || profile->ops.items[op].input_count == 0 ||
-        profile->tensors.items[profile->ops.items[op].first_input].rank != 1)
-        return false;
-    for (uint32_t i = cluster->first; i < end; i++) {
-        const struct eager_kind *kind = kind_of(finder, calls[i].type);
-
-        if (kind->class == ANCHOR_PRODUCT || kind->traits & IS_PRODUCT) {
-            products++;
-        } else if (!(kind->traits & IS_LOOK)) {
-            elements += eager_elements(profile, calls[i].op);
-            others++;
-        }
-    }
-    return products * PICKS_A_PRODUCT >= cluster->count &&
-           elements > WORK_AN_ENTRY * eager_elements(profile, op) * others;
-}
-
-/* Rounds of a loop over products do not feed each other: their results are stacked behind it, or
- * each of them has a loss. */
-static bool is_loop(struct finder *finder, const struct cluster *cluster, uint32_t end,
-                    uint32_t run_end)
-{
-    enum { FEWEST_PRODUCTS = 24, FEWEST_STACKED = 16, LOOK_BEHIND = 6 };
-    const struct profile    *profile = finder->study->profile;
-    const struct eager_call *calls = finder->calls->list.items;
-    uint32_t                 losses = 0;
-
-    if (is_sampler(finder, cluster, end))
-        return false;
-    if (kind_of(finder, calls[cluster->first].type)->class != ANCHOR_PRODUCT)
-        return !is_network(finder, cluster) && !is_schedule(finder, cluster, end);
-    if (cluster->count < FEWEST_PRODUCTS)
-        return false;
-    for (uint32_t i = cluster->first; i < end; i++)
-        losses += (kind_of(finder, calls[i].type)->traits & IS_LOSS) != 0;
-    for (uint32_t i = end; i < run_end && i < end + LOOK_BEHIND; i++) {
-        const struct op *op = calls[i].op != NO_ID ? &profile->ops.items[calls[i].op] : NULL;
-
-        if (!op || !(kind_of(finder, calls[i].type)->traits & IS_STACK))
-            continue;
-        /* Some recordings leave out what a list holds. */
-        if (op->input_count >= FEWEST_STACKED ||
-            (i == end && eager_elements(profile, calls[i].op) <= 1))
-            return true;
-    }
-    return losses * 2 >= cluster->count;
-}
-
-/* The product at `last` takes more than the first ones of its type. */
-static bool grows(struct finder *finder, uint32_t first, uint32_t last)
-{
-    enum { EARLY_CALLS = 4, GROWTH = 2 };
-    const struct profile    *profile = finder->study->profile;
-    const struct eager_call *calls = finder->calls->list.items;
-    uint32_t                 seen = 0;
-    double                   early = 0;
-
-    for (uint32_t i = first; i < last && seen < EARLY_CALLS; i++) {
-        double elements = eager_elements(profile, calls[i].op);
-
-        if (calls[i].type != calls[last].type)
-            continue;
-        early = elements > early ? elements : early;
-        seen++;
-    }
-    return seen == EARLY_CALLS && eager_elements(profile, calls[last].op) > GROWTH * early;
-}
-
-/* Rounds that work on all that came before: the last attention or some of the last products have
- * grown. */
-static bool is_history(struct finder *finder, uint32_t first, uint32_t end)
-{
-    enum { LAST_PRODUCTS = 4 };
-    uint32_t products = LAST_PRODUCTS, attentions = 1;
-
-    for (uint32_t i = end; products + attentions > 0 && i-- > first;) {
-        uint16_t  is = kind_of(finder, finder->calls->list.items[i].type)->traits;
-        uint32_t *left = is & IS_ATTENTION ? &attentions : &products;
-
-        if (!(is & (IS_PRODUCT | IS_ATTENTION)) || *left == 0)
-            continue;
-        if (grows(finder, first, i))
-            return true;
-        (*left)--;
-    }
-    return false;
-}
-
-/* Rounds in which what is picked is written down before the next one gathers: each needs the one
- * before. */
-static uint32_t fed_back(struct finder *finder, uint32_t first, uint32_t end)
-{
-    uint32_t rounds = 0;
-    bool     is_picked = false, is_written = false;
-
-    for (uint32_t i = first; i < end; i++) {
-        uint16_t is = kind_of(finder, finder->calls->list.items[i].type)->traits;
-
-        if (is & IS_GATHER) {
-            rounds += is_written;
-            is_picked = is_written = false;
-        }
-        is_written |= is_picked && is & IS_WRITE;
-        is_picked |= (is & IS_PICK) != 0;
-    }
-    return rounds;
 }
 
 /* From the first to the last call, with the pauses that starting ops takes: what a round computes
@@ -413,7 +236,7 @@ static double span_of(const struct eager_call *calls, uint32_t first, uint32_t e
 }
 
 /* The body behind the last anchor belongs to the loop too. */
-static bool take(struct finder *finder, const struct cluster *cluster, uint32_t run_end)
+static bool take(struct finder *finder, const struct eager_cluster *cluster, uint32_t run_end)
 {
     const struct eager_call *calls = finder->calls->list.items;
     uint32_t     body = (cluster->last - cluster->first) / (cluster->count - 1), taken = 0;
@@ -423,14 +246,15 @@ static bool take(struct finder *finder, const struct cluster *cluster, uint32_t 
     end = end > cluster->last ? end : cluster->last + 1;
     for (uint32_t i = cluster->first; i < end; i++)
         taken += finder->is_taken[i];
-    if (taken * 4 > end - cluster->first || !is_loop(finder, cluster, end, run_end))
+    if (taken * 4 > end - cluster->first ||
+        !eager_rounds_are_loop(&finder->rounds, cluster, end, run_end))
         return true;
     loop = loop_of(finder, cluster);
     if (!loop)
         return false;
     loop->count++;
-    loop->is_history = loop->is_history || is_history(finder, cluster->first, end);
-    loop->fed_back += fed_back(finder, cluster->first, end);
+    loop->is_history = loop->is_history || eager_rounds_grow(&finder->rounds, cluster->first, end);
+    loop->fed_back += eager_rounds_fed_back(&finder->rounds, cluster->first, end);
     loop->repeats += cluster->count;
     loop->span_ns += span_of(calls, cluster->first, end, cluster->count);
     for (uint32_t i = cluster->first; i < end; i++) {
@@ -450,11 +274,12 @@ static bool find_loops(struct finder *finder, uint32_t first, uint32_t end)
     finder->open.count = finder->closed.count = 0;
     for (uint32_t i = first; is_done && i < end; i++) {
         const struct eager_call *call = &finder->calls->list.items[i];
-        const struct eager_kind *kind = kind_of(finder, call->type);
+        const struct eager_kind *kind = eager_round_kind(&finder->rounds, call->type);
 
         if (kind->class != ANCHOR_NONE)
-            is_done = add_anchor(finder, &rows, key_of(call, (enum anchor_class)kind->class), i,
-                                 kind->most_between);
+            is_done =
+                add_anchor(finder, &rows, eager_round_key(call, (enum anchor_class)kind->class), i,
+                           kind->most_between);
     }
     arena_free(&scratch);
     for (size_t i = 0; is_done && i < finder->open.count; i++)
@@ -571,7 +396,8 @@ static void find_best_rate(struct finder *finder)
         const struct eager_call *call = &finder->calls->list.items[i];
         double                   ns = (double)(call->end_ns - call->start_ns), rate;
 
-        if (ns < SHORTEST_NS || !(kind_of(finder, call->type)->traits & IS_PRODUCT))
+        if (ns < SHORTEST_NS ||
+            !(eager_round_kind(&finder->rounds, call->type)->traits & IS_PRODUCT))
             continue;
         rate = eager_product_flops(finder->study->profile, call->op) / ns;
         if (rate > finder->best_rate)
@@ -588,10 +414,14 @@ static bool find(struct finder *finder, struct eager_calls *calls)
         !eager_typical_make(study, calls, finder->scratch, &finder->typical))
         return false;
     finder->calls = calls;
-    finder->kinds =
-        arena_new_array(finder->scratch, struct eager_kind, study->profile->names.count + 1);
+    finder->rounds = (struct eager_rounds) {
+        .profile = study->profile,
+        .calls = calls->list.items,
+        .kinds =
+            arena_new_array(finder->scratch, struct eager_kind, study->profile->names.count + 1),
+    };
     finder->is_taken = arena_new_array(finder->scratch, bool, calls->list.count + 1);
-    if (!finder->kinds || !finder->is_taken)
+    if (!finder->rounds.kinds || !finder->is_taken)
         return false;
     find_best_rate(finder);
     if (!find_all(finder))

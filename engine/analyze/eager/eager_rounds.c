@@ -1,0 +1,174 @@
+#include "analyze/eager/eager_rounds.h"
+
+const struct eager_kind *eager_round_kind(const struct eager_rounds *seen, uint32_t type)
+{
+    struct eager_kind *kind = &seen->kinds[type];
+
+    if (!kind->is_known)
+        *kind = eager_kind_of(eager_base_name(profile_str(seen->profile, type)));
+    return kind;
+}
+
+uint32_t eager_round_key(const struct eager_call *call, enum anchor_class class)
+{
+    bool by_shape = (class == ANCHOR_SLICE || class == ANCHOR_PRODUCT) && call->op != NO_ID;
+
+    return (by_shape ? call->op : call->type) * 2 + by_shape;
+}
+
+/* Layers of a network slice too, each in the same way: a round there holds a normalisation or an
+ * attention, and there are few of them, or several where there are more. */
+static bool is_network(const struct eager_rounds *seen, const struct eager_cluster *cluster)
+{
+    enum { MOST_LAYERS = 24, MOST_BLOCKS = 128 };
+    const struct eager_call *calls = seen->calls;
+    uint32_t                 layers = 0, rounds = 1, before, longest = 1;
+
+    for (uint32_t i = cluster->first; i <= cluster->last; i++)
+        layers += (eager_round_kind(seen, calls[i].type)->traits & IS_LAYER) != 0;
+    for (int pass = 0; pass < 2; pass++)
+        for (uint32_t i = before = cluster->first; i <= cluster->last; i++) {
+            if (eager_round_key(&calls[i],
+                                (enum anchor_class)eager_round_kind(seen, calls[i].type)->class) !=
+                cluster->key)
+                continue;
+            if (pass == 0 && i - before > longest)
+                longest = i - before;
+            rounds += pass == 1 && (i - before) * 2 > longest;
+            before = i;
+        }
+    return (layers + 1 >= rounds && rounds < MOST_LAYERS) ||
+           (layers + 2 >= 2 * rounds && rounds < MOST_BLOCKS);
+}
+
+/* A network whose results are drawn from in each round: what it takes next depends on the draw. */
+static bool is_sampler(const struct eager_rounds *seen, const struct eager_cluster *cluster,
+                       uint32_t end)
+{
+    enum { PICKS_A_DRAW = 4 };
+    const struct eager_call *calls = seen->calls;
+    uint32_t                 products = 0, draws = 0;
+
+    for (uint32_t i = cluster->first; i < end; i++) {
+        uint16_t is = eager_round_kind(seen, calls[i].type)->traits;
+
+        products += (is & IS_PRODUCT) != 0;
+        draws += (is & IS_DRAW) != 0;
+    }
+    return draws * PICKS_A_DRAW >= cluster->count && products >= draws;
+}
+
+/* Steps of a solver or a sampler look up their step's number in a short vector and then work on
+ * tensors far larger than it: each needs the one before, and nothing is taken apart. */
+static bool is_schedule(const struct eager_rounds *seen, const struct eager_cluster *cluster,
+                        uint32_t end)
+{
+    enum { PICKS_A_PRODUCT = 4, WORK_AN_ENTRY = 16 };
+    const struct profile    *profile = seen->profile;
+    const struct eager_call *calls = seen->calls;
+    uint32_t                 op = calls[cluster->first].op, products = 0, others = 0;
+    double                   elements = 0;
+
+    if (op == NO_ID || profile->ops.items[op].input_count == 0 ||
+        profile->tensors.items[profile->ops.items[op].first_input].rank != 1)
+        return false;
+    for (uint32_t i = cluster->first; i < end; i++) {
+        const struct eager_kind *kind = eager_round_kind(seen, calls[i].type);
+
+        if (kind->class == ANCHOR_PRODUCT || kind->traits & IS_PRODUCT) {
+            products++;
+        } else if (!(kind->traits & IS_LOOK)) {
+            elements += eager_elements(profile, calls[i].op);
+            others++;
+        }
+    }
+    return products * PICKS_A_PRODUCT >= cluster->count &&
+           elements > WORK_AN_ENTRY * eager_elements(profile, op) * others;
+}
+
+/* Rounds of a loop over products do not feed each other: their results are stacked behind it, or
+ * each of them has a loss. */
+bool eager_rounds_are_loop(const struct eager_rounds *seen, const struct eager_cluster *cluster,
+                           uint32_t end, uint32_t run_end)
+{
+    enum { FEWEST_PRODUCTS = 24, FEWEST_STACKED = 16, LOOK_BEHIND = 6 };
+    const struct profile    *profile = seen->profile;
+    const struct eager_call *calls = seen->calls;
+    uint32_t                 losses = 0;
+
+    if (is_sampler(seen, cluster, end))
+        return false;
+    if (eager_round_kind(seen, calls[cluster->first].type)->class != ANCHOR_PRODUCT)
+        return !is_network(seen, cluster) && !is_schedule(seen, cluster, end);
+    if (cluster->count < FEWEST_PRODUCTS)
+        return false;
+    for (uint32_t i = cluster->first; i < end; i++)
+        losses += (eager_round_kind(seen, calls[i].type)->traits & IS_LOSS) != 0;
+    for (uint32_t i = end; i < run_end && i < end + LOOK_BEHIND; i++) {
+        const struct op *op = calls[i].op != NO_ID ? &profile->ops.items[calls[i].op] : NULL;
+
+        if (!op || !(eager_round_kind(seen, calls[i].type)->traits & IS_STACK))
+            continue;
+        /* Some recordings leave out what a list holds. */
+        if (op->input_count >= FEWEST_STACKED ||
+            (i == end && eager_elements(profile, calls[i].op) <= 1))
+            return true;
+    }
+    return losses * 2 >= cluster->count;
+}
+
+/* The product at `last` takes more than the first ones of its type. */
+static bool grows(const struct eager_rounds *seen, uint32_t first, uint32_t last)
+{
+    enum { EARLY_CALLS = 4, GROWTH = 2 };
+    const struct profile    *profile = seen->profile;
+    const struct eager_call *calls = seen->calls;
+    uint32_t                 earlier = 0;
+    double                   early = 0;
+
+    for (uint32_t i = first; i < last && earlier < EARLY_CALLS; i++) {
+        double elements = eager_elements(profile, calls[i].op);
+
+        if (calls[i].type != calls[last].type)
+            continue;
+        early = elements > early ? elements : early;
+        earlier++;
+    }
+    return earlier == EARLY_CALLS && eager_elements(profile, calls[last].op) > GROWTH * early;
+}
+
+bool eager_rounds_grow(const struct eager_rounds *seen, uint32_t first, uint32_t end)
+{
+    enum { LAST_PRODUCTS = 4 };
+    uint32_t products = LAST_PRODUCTS, attentions = 1;
+
+    for (uint32_t i = end; products + attentions > 0 && i-- > first;) {
+        uint16_t  is = eager_round_kind(seen, seen->calls[i].type)->traits;
+        uint32_t *left = is & IS_ATTENTION ? &attentions : &products;
+
+        if (!(is & (IS_PRODUCT | IS_ATTENTION)) || *left == 0)
+            continue;
+        if (grows(seen, first, i))
+            return true;
+        (*left)--;
+    }
+    return false;
+}
+
+uint32_t eager_rounds_fed_back(const struct eager_rounds *seen, uint32_t first, uint32_t end)
+{
+    uint32_t rounds = 0;
+    bool     is_picked = false, is_written = false;
+
+    for (uint32_t i = first; i < end; i++) {
+        uint16_t is = eager_round_kind(seen, seen->calls[i].type)->traits;
+
+        if (is & IS_GATHER) {
+            rounds += is_written;
+            is_picked = is_written = false;
+        }
+        is_written |= is_picked && is & IS_WRITE;
+        is_picked |= (is & IS_PICK) != 0;
+    }
+    return rounds;
+}
