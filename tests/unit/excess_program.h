@@ -43,8 +43,8 @@ static inline void start(struct program *program)
 }
 
 /* Calls of one op with the same shapes are one activity, as readers make them. */
-static inline uint32_t activity_of(struct program *program, const char *name, enum activity_kind kind,
-                            const char *tensors)
+static inline uint32_t activity_of(struct program *program, const char *name,
+                                   enum activity_kind kind, const char *tensors)
 {
     for (size_t i = 0; i < program->known_count; i++)
         if (strcmp(program->known[i].name, name) == 0 &&
@@ -61,14 +61,15 @@ static inline uint32_t activity_of(struct program *program, const char *name, en
 }
 
 static inline uint32_t slice(struct program *program, const char *name, enum activity_kind kind,
-                      const char *tensors, int64_t ns)
+                             const char *tensors, int64_t ns)
 {
     return builder_event(&program->b, program->thread, activity_of(program, name, kind, tensors),
                          program->now, ns);
 }
 
 /* An op of `ns`, and time goes on to its end. */
-static inline uint32_t run(struct program *program, const char *name, const char *tensors, int64_t ns)
+static inline uint32_t run(struct program *program, const char *name, const char *tensors,
+                           int64_t ns)
 {
     uint32_t tag = slice(program, name, ACTIVITY_OP, tensors, ns);
 
@@ -139,6 +140,14 @@ static inline void node(struct program *program, const char *op, const char *ten
 {
     slice(program, "autograd::engine::evaluate_function: X", ACTIVITY_EXECUTOR, NULL, ns);
     run(program, op, tensors, ns);
+}
+
+static inline void trained(struct program *program, const char *shapes, int64_t ns)
+{
+    uint32_t forward = run(program, "aten::linear", shapes, ns);
+    uint32_t other = run(program, "aten::detach", "f32[8,64]", 1000);
+
+    builder_flow(&program->b, forward, other, FLOW_FORWARD_BACKWARD);
 }
 
 #endif

@@ -16,7 +16,7 @@ static uint32_t kind(struct program *program, const char *name, const char *tens
 }
 
 /* A call of `ns`, 100 ns behind the one before; its tag. */
-static uint32_t call(struct program *program, uint32_t what, int64_t ns)
+static uint32_t call_of(struct program *program, uint32_t what, int64_t ns)
 {
     uint32_t tag = builder_event(&program->b, program->thread, what, program->now, ns);
 
@@ -25,7 +25,7 @@ static uint32_t call(struct program *program, uint32_t what, int64_t ns)
 }
 
 /* A backward node of `ns` for the forward call `tag`, which gets the number. */
-static void node(struct program *program, uint32_t tag, int64_t number, int64_t ns)
+static void node_of(struct program *program, uint32_t tag, int64_t number, int64_t ns)
 {
     uint32_t back =
         builder_slice(&program->b, program->thread, "autograd::engine::evaluate_function: X",
@@ -57,14 +57,14 @@ static void statistics_are_read(void **state)
 
     (void)state;
     start(&program);
-    call(&program, kind(&program, "aten::linear", "f32[8,64] f32[64,64]"), 9000);
-    call(&program, kind(&program, "aten::mean", "f32[64]"), 3000);
-    call(&program, kind(&program, "aten::item", "f32[]"), 1000);
-    call(&program, kind(&program, "aten::abs", "f32[64]"), 2000);
-    call(&program, kind(&program, "aten::max", "f32[64]"), 2000);
-    call(&program, kind(&program, "aten::item", "f32[]"), 1000);
-    call(&program, kind(&program, "aten::linear", "f32[8,64] f32[64,64]"), 9000);
-    call(&program, kind(&program, "aten::item", "f32[]"), 1000);
+    call_of(&program, kind(&program, "aten::linear", "f32[8,64] f32[64,64]"), 9000);
+    call_of(&program, kind(&program, "aten::mean", "f32[64]"), 3000);
+    call_of(&program, kind(&program, "aten::item", "f32[]"), 1000);
+    call_of(&program, kind(&program, "aten::abs", "f32[64]"), 2000);
+    call_of(&program, kind(&program, "aten::max", "f32[64]"), 2000);
+    call_of(&program, kind(&program, "aten::item", "f32[]"), 1000);
+    call_of(&program, kind(&program, "aten::linear", "f32[8,64] f32[64,64]"), 9000);
+    call_of(&program, kind(&program, "aten::item", "f32[]"), 1000);
     finish(&program);
     assert_true(fact(&program, "torch.statistics_reads") == 2);
     assert_true(fact(&program, "torch.statistics_ns") == 4100 + 5200);
@@ -84,17 +84,17 @@ static void constants_are_built_again(void **state)
     uint32_t mask = kind(&program, "aten::masked_fill", "f32[9,9] i8[9,9]");
     uint32_t work = kind(&program, "aten::add", "f32[2,9,7] f32[2,9,7]");
     for (int i = 0; i < 3; i++) {
-        call(&program, arange, 1000);
-        call(&program, sub, 2000);
-        call(&program, mask, 3000);
-        call(&program, work, 5000);
+        call_of(&program, arange, 1000);
+        call_of(&program, sub, 2000);
+        call_of(&program, mask, 3000);
+        call_of(&program, work, 5000);
     }
     uint32_t zeros = kind(&program, "aten::zeros", NULL);
     uint32_t noise = kind(&program, "aten::normal_", "f32[9,9]");
     for (int i = 0; i < 3; i++) {
-        call(&program, zeros, 1000);
-        call(&program, noise, 2000);
-        call(&program, mask, 3000);
+        call_of(&program, zeros, 1000);
+        call_of(&program, noise, 2000);
+        call_of(&program, mask, 3000);
     }
     finish(&program);
     assert_true(fact(&program, "torch.constants_again") == 2);
@@ -115,12 +115,12 @@ static void weights_are_derived_again(void **state)
     uint32_t norm = kind(&program, "aten::_weight_norm", "f32[64,64] f32[64,1]");
     uint32_t linear = kind(&program, "aten::linear", "f32[16,64] f32[64,64]");
     for (int i = 0; i < 5; i++) {
-        call(&program, select, 1000);
-        norms[i] = call(&program, norm, 3000);
-        call(&program, linear, 8000);
+        call_of(&program, select, 1000);
+        norms[i] = call_of(&program, norm, 3000);
+        call_of(&program, linear, 8000);
     }
     for (int i = 0; i < 5; i++)
-        node(&program, norms[i], i, 4000);
+        node_of(&program, norms[i], i, 4000);
     finish(&program);
     assert_true(fact(&program, "torch.weights_again") == 4);
     assert_true(fact(&program, "torch.weights_again_ns") == 4 * 7000);
@@ -137,16 +137,16 @@ static void validation_behind_the_update(void **state)
 
         start(&program);
         uint32_t trained =
-            call(&program, kind(&program, "aten::linear", "f32[8,64] f32[32,64]"), 9000);
+            call_of(&program, kind(&program, "aten::linear", "f32[8,64] f32[32,64]"), 9000);
         uint32_t other = kind(&program, "aten::linear", "f32[99,64] f32[32,64]");
-        node(&program, trained, 3, 9000);
+        node_of(&program, trained, 3, 9000);
         builder_slice(&program.b, program.thread, "Optimizer.step#SGD.step", ACTIVITY_ANNOTATION,
                       program.now, 1000);
         program.now += 1000;
-        call(&program, other, 5000);
-        call(&program, other, 5000);
-        call(&program, kind(&program, draws ? "aten::multinomial" : "aten::argmax", "f32[99,32]"),
-             2000);
+        call_of(&program, other, 5000);
+        call_of(&program, other, 5000);
+        call_of(&program,
+                kind(&program, draws ? "aten::multinomial" : "aten::argmax", "f32[99,32]"), 2000);
         finish(&program);
         assert_true(fact(&program, "torch.validation_products") == (draws ? 0 : 2));
         assert_true(fact(&program, "torch.validation_ns") == (draws ? 0 : 12200));
@@ -163,12 +163,12 @@ static void a_tensor_is_printed(void **state)
 
     (void)state;
     start(&program);
-    call(&program, kind(&program, "aten::linear", "f32[8,64] f32[64,64]"), 9000);
+    call_of(&program, kind(&program, "aten::linear", "f32[8,64] f32[64,64]"), 9000);
     for (size_t i = 0; i < 3; i++)
-        call(&program, kind(&program, first[i], "f32[8]"), 1000);
+        call_of(&program, kind(&program, first[i], "f32[8]"), 1000);
     for (int i = 0; i < 8; i++) {
-        call(&program, kind(&program, "aten::select", "f32[8]"), 1000);
-        call(&program, kind(&program, "aten::item", "f32[]"), 1000);
+        call_of(&program, kind(&program, "aten::select", "f32[8]"), 1000);
+        call_of(&program, kind(&program, "aten::item", "f32[]"), 1000);
     }
     finish(&program);
     assert_true(fact(&program, "torch.formatted_ns") == 20800);

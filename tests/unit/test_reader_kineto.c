@@ -7,13 +7,11 @@
 #include <cmocka.h>
 
 #include "base/text.h"
-#include "read/read.h"
+#include "kineto_reading.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-extern const struct reader reader_kineto;
 
 /* One step on a host thread with an op, its launch, its kernel, its backward op and a free. */
 static const char small[] =
@@ -55,13 +53,6 @@ static const char small[] =
     " \"dur\": -1}\n"
     "], \"traceName\": \"x\", \"baseTimeNanoseconds\": 1711964646000000000}\n";
 
-struct reading {
-    struct arena   arena;
-    struct profile profile;
-    struct err     err;
-    bool           is_fine;
-};
-
 static void read_text(struct reading *reading, struct str text)
 {
     struct read_options options = { 0 };
@@ -70,14 +61,6 @@ static void read_text(struct reading *reading, struct str text)
     *reading = (struct reading) { 0 };
     assert_true(profile_init(&reading->profile, &reading->arena));
     reading->is_fine = reader_kineto.read(&input, 1, &options, &reading->profile, &reading->err);
-}
-
-static bool has_note(const struct profile *profile, const char *part)
-{
-    for (size_t i = 0; i < profile->notes.count; i++)
-        if (strstr(profile->notes.items[i].what, part))
-            return true;
-    return false;
 }
 
 static void assert_name(const struct profile *profile, uint32_t name, const char *wanted)
@@ -496,65 +479,6 @@ static void knows_its_files(void **state)
         assert_int_equal(reader_kineto.score(str_from(rows[i].text), "x") > 0, rows[i].is_ours);
 }
 
-struct recording {
-    const char *paths[2];
-    uint32_t    events, steps, hosts, collectives;
-};
-
-static void check_recording(const struct recording *recording, bool is_streamed)
-{
-    struct reading      reading = { 0 };
-    struct read_options options = { 0 };
-    struct read_input   inputs[2] = { 0 };
-    char                paths[2][512];
-    uint32_t            count = 0, steps = 0;
-
-    for (; count < 2 && recording->paths[count]; count++) {
-        snprintf(paths[count], sizeof paths[count], CASES_DIR "/recordings/%s",
-                 recording->paths[count]);
-        if (!is_streamed)
-            assert_true(file_open(&inputs[count].file, paths[count], 0, &reading.err));
-        inputs[count].path = paths[count];
-        inputs[count].source = NO_ID;
-    }
-    assert_true(profile_init(&reading.profile, &reading.arena));
-    assert_true(reader_kineto.read(inputs, count, &options, &reading.profile, &reading.err));
-    assert_int_equal(reading.profile.event_count, recording->events);
-    assert_int_equal(reading.profile.hosts.count, recording->hosts);
-    assert_int_equal(reading.profile.collectives.count, recording->collectives);
-    for (uint32_t event = 0; event < reading.profile.event_count; event++)
-        steps += event_activity(&reading.profile, event)->kind == ACTIVITY_STEP;
-    assert_int_equal(steps, recording->steps);
-    for (uint32_t i = 0; i < count; i++) {
-        assert_int_equal(reading.profile.hosts.items[i].rank, recording->hosts > 1 ? (int)i : -1);
-        file_close(&inputs[i].file);
-    }
-    assert_int_equal(reading.profile.notes.count, 0);
-    arena_free(&reading.arena);
-}
-
-/* Counts by an independent reader of the same files (Python's json): events with "ph": "X" but for
- * the span of the profiler itself, and of those the ones whose name begins with ProfilerStep. */
-static void reads_recordings(void **state)
-{
-    static const struct recording rows[] = {
-        { { "torch-cast-each-step/slow/trace.json.gz" }, 9696, 8, 1, 0 },
-        { { "torch-loop-index/fixed/trace.json.gz" }, 4084, 8, 1, 0 },
-        { { "torch-ddp-straggler/slow/rank0.pt.trace.json.gz",
-            "torch-ddp-straggler/slow/rank1.pt.trace.json.gz" },
-          7200,
-          16,
-          2,
-          32 },
-    };
-
-    (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        check_recording(&rows[i], false);
-        check_recording(&rows[i], true);
-    }
-}
-
 static void read_twice(struct reading *reading, size_t budget_bytes)
 {
     struct read_options options = { .threads = 1, .memory_budget_bytes = budget_bytes };
@@ -611,7 +535,6 @@ int main(void)
         cmocka_unit_test(convolutions_and_attention_have_flops),
         cmocka_unit_test(knows_its_files),
         cmocka_unit_test(ranks_past_the_budget_are_left_out),
-        cmocka_unit_test(reads_recordings),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

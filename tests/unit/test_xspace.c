@@ -5,15 +5,12 @@
 #include <stddef.h>
 #include <stdint.h>
 /* cmocka.h needs the ones above. */
-#include "read/read.h"
-#include "read/xspace/xplane.h"
 #include "xplane.pb-c.h"
+#include "xspace_bytes.h"
 
 #include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
-
-extern const struct reader reader_xspace;
 
 static const char *const recordings[] = {
     CASES_DIR "/recordings/jax-sync-every-step/slow/plugins/profile/2026_11_21_12_00_00/"
@@ -23,16 +20,6 @@ static const char *const recordings[] = {
     CASES_DIR "/recordings/tf2-input-sequential-map/plugins/profile/2026_11_21_12_00_00/"
               "worker0.xplane.pb",
 };
-
-static bool read_bytes(struct str bytes, struct profile *profile, struct arena *arena,
-                       struct err *err)
-{
-    struct read_input   input = { .path = "test", .file.bytes = bytes };
-    struct read_options options = { .threads = 1 };
-
-    assert_true(profile_init(profile, arena));
-    return reader_xspace.read(&input, 1, &options, profile, err);
-}
 
 static int64_t floor_ns(int64_t ps)
 {
@@ -141,25 +128,6 @@ static void survives_cuts(void **state)
         arena_free(&arena);
     }
     file_close(&file);
-}
-
-/* Appends field `number` as a length-delimited one. */
-static size_t put(char *out, size_t at, int number, const char *inner, size_t len)
-{
-    out[at++] = (char)(number << 3 | WIRE_BYTES);
-    out[at++] = (char)len;
-    memcpy(out + at, inner, len);
-    return at + len;
-}
-
-/* The same for up to 16383 bytes. */
-static size_t put_long(char *out, size_t at, uint32_t field, const char *inner, size_t len)
-{
-    out[at++] = (char)(field << 3 | 2);
-    out[at++] = (char)((len & 0x7F) | 0x80);
-    out[at++] = (char)(len >> 7);
-    memcpy(out + at, inner, len);
-    return at + len;
 }
 
 /* One line at 5 ns with two events in the wrong order: offset 3500 ps for 2000 ps, from 5 + 3 to
@@ -340,112 +308,6 @@ static void hosts_share_a_clock(void **state)
     arena_free(&arena);
 }
 
-/* The numbers the decoder uses are those of proto/xplane.proto. */
-/* Map entry `id` of a stat's metadata, which holds its name. */
-static size_t put_stat_name(char *plane, size_t plane_len, char id, const char *name)
-{
-    char   metadata[64], entry[64] = { '\x08', id };
-    size_t len = put(metadata, 0, 2, name, strlen(name));
-
-    return put(plane, plane_len, XPLANE_STAT_METADATA, entry, put(entry, 2, 2, metadata, len));
-}
-
-/* "jit_f(id)", whose one instruction is x of this opcode: HloProto in a stat of an event's
- * metadata. */
-static size_t put_program(char *plane, size_t plane_len, char id, const char *opcode)
-{
-    char   instruction[64], computation[64], module[64], proto[64];
-    char   stat[80] = "\x08\x01", metadata[112] = "", entry[120] = { '\x08', id };
-    char   name[] = { 'j', 'i', 't', '_', 'f', '(', (char)('0' + id), ')' };
-    size_t len = put(instruction, 0, 1, "x", 1);
-
-    len = put(instruction, len, 2, opcode, strlen(opcode));
-    len = put(computation, 0, 2, instruction, len);
-    len = put(module, put(module, 0, 1, "jit_f", 5), 3, computation, len);
-    len = put(proto, 0, 1, module, len);
-    len = put(stat, 2, XSTAT_BYTES, proto, len);
-    len = put(metadata, put(metadata, 0, 2, name, sizeof name), XEVENT_METADATA_STATS, stat, len);
-    return put(plane, plane_len, XPLANE_EVENT_METADATA, entry, put(entry, 2, 2, metadata, len));
-}
-
-/* What cannot be read of a program is damage, and the other programs are used. */
-static void tells_damaged_programs(void **state)
-{
-    for (int is_holed = 0; is_holed < 2; is_holed++) {
-        char           plane[512], space[1024];
-        size_t         plane_len = put(plane, 0, XPLANE_NAME, "/host:metadata", 14), len;
-        struct arena   arena = { 0 };
-        struct profile profile;
-        struct err     err = { 0 };
-
-        plane_len = put_stat_name(plane, plane_len, 1, "hlo_proto");
-        plane_len = put_program(plane, plane_len, 1, "add");
-        if (is_holed) /* the key of the opcode, before its length */
-            plane[plane_len - strlen("add") - 2] = 0;
-        plane_len = put_program(plane, plane_len, 2, "dot");
-        len = put_long(space, 0, XSPACE_PLANES, plane, plane_len);
-        assert_true(read_bytes((struct str) { space, len }, &profile, &arena, &err));
-        assert_int_equal(profile.ops.count, 2);
-        assert_int_equal(profile_first_damage(&profile) != NULL, is_holed);
-        if (is_holed)
-            assert_non_null(strstr(profile_first_damage(&profile)->what, "HLO"));
-        arena_free(&arena);
-    }
-    (void)state;
-}
-
-/* An event of instruction x of jit_f, run as program `id`: stats 1 hlo_op, 2 hlo_module, 3
- * program_id. */
-static size_t put_run(char *line, size_t line_len, char id)
-{
-    char   event[64] = { 8, 9, 16, (char)(id * 8) };
-    char   program[] = { 8, 3, 4 << 3, id };
-    size_t len = put(event, 4, XEVENT_STATS, "\x08\x01\x2A\x01x", 5);
-
-    len = put(event, len, XEVENT_STATS, "\x08\x02\x2A\x05jit_f", 9);
-    return put(line, line_len, XLINE_EVENTS, event,
-               put(event, len, XEVENT_STATS, program, sizeof program));
-}
-
-/* Two programs of one name: what an instruction of that name is depends on
- * program_id, and that it is a collective is told by its opcode alone. */
-static void tells_programs_of_one_name_apart(void **state)
-{
-    char           line[128], plane[512], space[1024];
-    size_t         line_len = 0, plane_len, len;
-    struct arena   arena = { 0 };
-    struct profile profile;
-    struct err     err = { 0 };
-
-    (void)state;
-    plane_len = put(plane, 0, XPLANE_NAME, "/host:metadata", 14);
-    plane_len = put_stat_name(plane, plane_len, 1, "hlo_proto");
-    plane_len = put_program(plane, plane_len, 1, "add");
-    plane_len = put_program(plane, plane_len, 2, "all-gather");
-    len = put_long(space, 0, XSPACE_PLANES, plane, plane_len);
-    line_len = put_run(line, line_len, 1);
-    line_len = put_run(line, line_len, 2);
-    plane_len = put(plane, 0, XPLANE_NAME, "/host:CPU", 9);
-    plane_len = put(plane, plane_len, XPLANE_LINES, line, line_len);
-    plane_len = put_stat_name(plane, plane_len, 1, "hlo_op");
-    plane_len = put_stat_name(plane, plane_len, 2, "hlo_module");
-    plane_len = put_stat_name(plane, plane_len, 3, "program_id");
-    plane_len = put(plane, plane_len, XPLANE_EVENT_METADATA, "\x08\x09\x12\x03\x12\x01x", 7);
-    len = put_long(space, len, XSPACE_PLANES, plane, plane_len);
-    assert_true(read_bytes((struct str) { space, len }, &profile, &arena, &err));
-    assert_int_equal(profile.event_count, 2);
-    for (uint32_t event = 0; event < 2; event++) {
-        uint32_t op = event_activity(&profile, event)->op;
-
-        assert_int_not_equal(op, NO_ID);
-        assert_string_equal(profile_str(&profile, profile.ops.items[op].type).data,
-                            event ? "all-gather" : "add");
-        assert_int_equal(event_activity(&profile, event)->kind,
-                         event ? ACTIVITY_COLLECTIVE : ACTIVITY_OP);
-    }
-    arena_free(&arena);
-}
-
 /* Two events with the stats "novelty" and "filename", one with "novelty" alone: what nobody knows
  * is told by name, what is known and not wanted is not. */
 static void what_is_new_is_told_by_name(void **state)
@@ -514,6 +376,7 @@ static void a_null_owner_is_none(void **state)
     arena_free(&arena);
 }
 
+/* The numbers the decoder uses are those of proto/xplane.proto. */
 static void numbers_are_the_protos(void **state)
 {
     static const struct {
@@ -597,8 +460,6 @@ int main(void)
         cmocka_unit_test(survives_every_cut),
         cmocka_unit_test(keeps_to_budgets),
         cmocka_unit_test(hosts_share_a_clock),
-        cmocka_unit_test(tells_programs_of_one_name_apart),
-        cmocka_unit_test(tells_damaged_programs),
         cmocka_unit_test(a_null_owner_is_none),
         cmocka_unit_test(what_is_new_is_told_by_name),
     };

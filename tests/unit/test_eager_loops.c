@@ -1,0 +1,248 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analyze/analysis.h"
+#include "analyze/emit.h"
+#include "base/sample.h"
+#include "eager_program.h"
+
+/*
+ * Product, scale, softmax, a view that only looks, product: 10 + 4 + 6 + 1 + 10 us forward. The
+ * second product has the backward node 7 of 5 us. Of the 36 us, products take 25 and the softmax 6;
+ * the first product has 2 x (2 x 256 x 32) x 256 operations.
+ */
+static void attention_is_spelled_out(void **state)
+{
+    struct program program;
+    struct err     err = { 0 };
+
+    (void)state;
+    start(&program);
+    call(&program, "aten::relu", "f32[2,256,32]", 1000);
+    call(&program, "aten::matmul", "f32[2,256,32] f32[2,32,256]", 10000);
+    call(&program, "aten::div", "f32[2,256,256]", 4000);
+    call(&program, "aten::softmax", "f32[2,256,256]", 6000);
+    call(&program, "aten::transpose", "f32[2,256,256]", 1000);
+    numbered(&program, call(&program, "aten::matmul", "f32[2,256,256] f32[2,256,32]", 10000), 7);
+    node(&program, 7, 5000);
+    builder_finish(&program.b);
+    assert_true(analysis_eager_idioms.run(&program.b.study, &err));
+    assert_string_equal(
+        intern_str(program.b.study.facts.names, (uint32_t)cell(&program, "eager_idioms", "idiom"))
+            .data,
+        "attention");
+    assert_true(cell(&program, "eager_idioms", "count") == 1);
+    assert_true(cell(&program, "eager_idioms", "calls") == 5);
+    assert_true(cell(&program, "eager_idioms", "ns") == 36000);
+    assert_true(cell(&program, "eager_idioms", "product_ns") == 25000);
+    assert_true(cell(&program, "eager_idioms", "pivot_ns") == 6000);
+    assert_true(cell(&program, "eager_idioms", "last_dim") == 256);
+    assert_true(cell(&program, "eager_idioms", "product_flops") ==
+                2.0 * 2 * 256 * 32 * 256 + 2.0 * 2 * 256 * 256 * 32);
+    builder_free(&program.b);
+}
+
+/*
+ * Ten rounds of select (1 us) and mul (2 us) with 0.1 us behind each: from the first to the last
+ * forward call 10 x 3.2 - 0.1 us = 31.9 us, and 10 backward nodes of 3 us without pauses.
+ */
+static void a_loop_takes_slices(void **state)
+{
+    struct program program;
+    struct err     err = { 0 };
+
+    (void)state;
+    start(&program);
+    uint32_t select =
+        builder_activity(&program.b, "aten::select", ACTIVITY_OP,
+                         builder_op(&program.b, "aten::select", "aten::select", "f32[10,64]"));
+    for (int i = 0; i < 10; i++) {
+        builder_event(&program.b, program.thread, select, program.now, 1000);
+        program.now += 1100;
+        numbered(&program, call(&program, "aten::mul", "f32[64]", 2000), i);
+    }
+    for (int i = 10; i-- > 0;)
+        node(&program, i, 3000);
+    builder_finish(&program.b);
+    assert_true(analysis_eager_loops.run(&program.b.study, &err));
+    assert_true(cell(&program, "eager_loops", "repeats") == 10);
+    assert_true(cell(&program, "eager_loops", "body") == 2);
+    assert_true(cell(&program, "eager_loops", "span_ns") == 31900);
+    assert_true(cell(&program, "eager_loops", "backward_ns") == 30000);
+    assert_true(cell(&program, "eager_loops", "elements") == 64);
+    assert_true(cell(&program, "eager_loops", "call_ns") == 1500);
+    assert_true(cell(&program, "eager_loops", "view_ns") == 1000);
+    builder_free(&program.b);
+}
+
+/* Each of ten rounds gathers by what the one before picked and wrote down, or picks for itself; and
+ * the products of ten experts have as many rows as tokens chose them. */
+static void rounds_that_need_each_other(void **state)
+{
+    static const char *const rows[] = { "f32[7,64] f32[64,64]", "f32[9,64] f32[64,64]",
+                                        "f32[5,64] f32[64,64]" };
+    (void)state;
+    for (int way = 0; way < 3; way++) {
+        struct program program;
+        struct err     err = { 0 };
+
+        start(&program);
+        uint32_t select =
+            builder_activity(&program.b, "aten::select", ACTIVITY_OP,
+                             builder_op(&program.b, "aten::select", "aten::select", "f32[10,64]"));
+        for (int i = 0; i < 10; i++) {
+            builder_event(&program.b, program.thread, select, program.now, 1000);
+            program.now += 1100;
+            if (way < 2)
+                call(&program, way == 0 ? "aten::gather" : "aten::mul", "f32[64]", 1000);
+            else
+                call(&program, "aten::linear", rows[i % 3], 1000);
+            call(&program, "aten::argmax", "f32[64]", 1000);
+            call(&program, "aten::copy_", "i64[1]", 1000);
+        }
+        builder_finish(&program.b);
+        assert_true(analysis_eager_loops.run(&program.b.study, &err));
+        assert_true(cell(&program, "eager_loops", "is_fed_back") == (way == 0));
+        assert_true(cell(&program, "eager_loops", "is_ragged") == (way == 2));
+        builder_free(&program.b);
+    }
+}
+
+/* Ten rounds of two calls as above, and 0.4 ms of Python in every fifth of them: of each 0.3 ms
+ * count, 0.1 us of which is there already. In one round alone it is no Python of the loop's, but
+ * the machine's, and all of it counts. */
+static void a_loop_that_computes_in_python(void **state)
+{
+    static const struct {
+        int    every;
+        double added_ns;
+    } cases[] = { { 5, 2 * (300000 - 100) }, { 10, 400000 } };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        struct program program;
+        struct err     err = { 0 };
+
+        start(&program);
+        uint32_t select =
+            builder_activity(&program.b, "aten::select", ACTIVITY_OP,
+                             builder_op(&program.b, "aten::select", "aten::select", "f32[10,64]"));
+        for (int round = 0; round < 10; round++) {
+            builder_event(&program.b, program.thread, select, program.now, 1000);
+            program.now += 1100 + (round % cases[i].every == 0 ? 400000 : 0);
+            call(&program, "aten::mul", "f32[64]", 2000);
+        }
+        builder_finish(&program.b);
+        assert_true(analysis_eager_loops.run(&program.b.study, &err));
+        assert_true(cell(&program, "eager_loops", "span_ns") == 31900 + cases[i].added_ns);
+        builder_free(&program.b);
+    }
+}
+
+/* Ten rounds of two calls as above, then ten other calls and one more slice: its work is the
+ * program's, not the loop's. */
+static void a_later_slice_is_no_round(void **state)
+{
+    struct program program;
+    struct err     err = { 0 };
+
+    (void)state;
+    start(&program);
+    uint32_t select =
+        builder_activity(&program.b, "aten::select", ACTIVITY_OP,
+                         builder_op(&program.b, "aten::select", "aten::select", "f32[10,64]"));
+    for (int i = 0; i < 11; i++) {
+        builder_event(&program.b, program.thread, select, program.now, 1000);
+        program.now += 1100;
+        call(&program, "aten::mul", "f32[64]", 2000);
+        for (int j = 0; i == 9 && j < 12; j++)
+            call(&program, "aten::tanh", "f32[64,64]", 5000);
+    }
+    builder_finish(&program.b);
+    assert_true(analysis_eager_loops.run(&program.b.study, &err));
+    assert_true(cell(&program, "eager_loops", "repeats") == 10);
+    assert_true(cell(&program, "eager_loops", "span_ns") == 31900);
+    builder_free(&program.b);
+}
+
+/* Ten rounds that each need the one before: a solver with a schedule of ten steps works on 64 x 32
+ * elements, far more than ten; a policy is drawn from. The same products of rows are a loop. */
+static void rounds_that_need_the_last(void **state)
+{
+    static const struct {
+        const char *picked, *work, *work_tensors;
+        size_t      rows;
+    } cases[] = {
+        { "f32[10]", "aten::silu", "f32[64,32]", 0 },
+        { "f32[10,32]", "aten::multinomial", "f32[64,32]", 0 },
+        { "f32[10,32]", "aten::silu", "f32[64,32]", 1 },
+        { "f32[10]", "aten::silu", "f32[1,32]", 1 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        struct program program;
+        struct err     err = { 0 };
+
+        start(&program);
+        uint32_t select = builder_activity(
+            &program.b, "aten::select", ACTIVITY_OP,
+            builder_op(&program.b, "aten::select", "aten::select", cases[i].picked));
+        for (int round = 0; round < 10; round++) {
+            builder_event(&program.b, program.thread, select, program.now, 1000);
+            program.now += 1100;
+            call(&program, "aten::linear", "f32[64,32] f32[32,32]", 2000);
+            call(&program, cases[i].work, cases[i].work_tensors, 2000);
+        }
+        builder_finish(&program.b);
+        assert_true(analysis_eager_loops.run(&program.b.study, &err));
+        assert_int_equal(facts_find_table(&program.b.study.facts, "eager_loops")->row_count,
+                         cases[i].rows);
+        builder_free(&program.b);
+    }
+}
+
+/* Four layers that each take three slices of their queries, keys and values are no loop. */
+static void layers_are_no_loop(void **state)
+{
+    struct program program;
+    struct err     err = { 0 };
+
+    (void)state;
+    start(&program);
+    uint32_t select =
+        builder_activity(&program.b, "aten::select", ACTIVITY_OP,
+                         builder_op(&program.b, "aten::select", "aten::select", "f32[3,8,64]"));
+    for (int i = 0; i < 12; i++) {
+        builder_event(&program.b, program.thread, select, program.now, 1000);
+        program.now += 1100;
+        if (i % 3 < 2)
+            continue;
+        call(&program, "aten::linear", "f32[8,64] f32[64,64]", 2000);
+        call(&program, "aten::layer_norm", "f32[8,64]", 2000);
+        call(&program, "aten::relu", "f32[8,64]", 1000);
+    }
+    builder_finish(&program.b);
+    assert_true(analysis_eager_loops.run(&program.b.study, &err));
+    assert_true(facts_find_table(&program.b.study.facts, "eager_loops")->row_count == 0);
+    builder_free(&program.b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(attention_is_spelled_out),
+        cmocka_unit_test(a_loop_takes_slices),
+        cmocka_unit_test(rounds_that_need_each_other),
+        cmocka_unit_test(a_loop_that_computes_in_python),
+        cmocka_unit_test(a_later_slice_is_no_round),
+        cmocka_unit_test(rounds_that_need_the_last),
+        cmocka_unit_test(layers_are_no_loop),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
