@@ -53,6 +53,32 @@ static void pool_work_belongs_to_the_op_under_way(void **state)
     builder_free(&b);
 }
 
+/*
+ * The leading thread compiles 10..60 us and then waits until 90 us. A pool thread is at work 30..90
+ * us: up to 60 us it makes code for the compiler, then it computes. Compiling takes 50 us,
+ * computing 30.
+ */
+static void pool_work_beside_a_compiler_is_compiling(void **state)
+{
+    struct profile_builder b;
+    uint32_t               host, python, pool;
+
+    (void)state;
+    builder_start(&b, FORMAT_XSPACE);
+    host = builder_host(&b, "h");
+    python = builder_timeline(&b, host, NO_ID, "python");
+    pool = builder_timeline(&b, host, NO_ID, "tf_XLAEigen");
+    builder_slice(&b, python, "backend_compile_and_load", ACTIVITY_COMPILE, 10000, 50000);
+    builder_slice(&b, python, "block_until_ready", ACTIVITY_SYNC, 60000, 30000);
+    builder_slice(&b, pool, "ThreadpoolListener::Region", ACTIVITY_EXECUTOR, 30000, 60000);
+    builder_step(&b, host, 0, 100000);
+    builder_finish(&b);
+    walk(&b, python);
+    assert_float_equal(builder_fact(&b, "part.compile_ns"), 50000, 1);
+    assert_float_equal(builder_fact(&b, "part.compute_ns"), 30000, 1);
+    builder_free(&b);
+}
+
 /* Of two events one has no name, which is not most; of two both: then nothing is said of parts. */
 static void a_step_without_names_has_no_parts(void **state)
 {
@@ -251,6 +277,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pool_work_belongs_to_the_op_under_way),
+        cmocka_unit_test(pool_work_beside_a_compiler_is_compiling),
         cmocka_unit_test(building_a_pipeline_is_host_work),
         cmocka_unit_test(without_the_devices_work_there_are_no_parts),
         cmocka_unit_test(a_host_that_runs_ahead_does_not_hold_the_step),

@@ -355,14 +355,18 @@ static bool step_without_workers(struct walk *walk, struct position *at,
 static bool step_on_workers(struct walk *walk, struct position *at, const struct moment *moment)
 {
     if (moment->busy) {
-        bool     is_pool = moment->working == WORK_POOL;
-        uint32_t op = is_pool ? async_op_at(walk, at->t_ns) : NO_ID;
+        bool      is_pool = moment->working == WORK_POOL;
+        uint32_t  op = is_pool ? async_op_at(walk, at->t_ns) : NO_ID;
+        enum work work = moment->working;
 
+        /* A compiler has its code made by pool threads. */
+        if (is_pool && op == NO_ID && moment->leading == WORK_COMPILE)
+            work = WORK_COMPILE;
         /* A pool thread often goes on a moment longer than the op it helps: look again soon. */
         return take(walk, at, is_pool ? moment->changed_ns : moment->busy->start_ns,
                     (struct segment) { .frame = op != NO_ID ? op : moment->busy->frame,
                                        .owner = frame_of(moment->leader),
-                                       .part = (uint8_t)work_part(moment->working) });
+                                       .part = (uint8_t)work_part(work) });
     }
     if (moment->awaited) {
         const struct leaf *cause = moment->input ? moment->input : moment->awaited;
