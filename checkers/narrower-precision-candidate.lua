@@ -18,7 +18,7 @@ question of its loss. Silent where 8 bits are in use.]],
   check = function(p, cfg)
     if p.fact["device.f8_flops_per_s"] == 0 then return nil end
     local step_ns, products = p.fact["step.ns"], p:table("kernels"):where { category = "gemm" }
-    if products:where { dtype = { like = "float8|int8" } }:count() > 0 then return nil end
+    if products:where { dtype = { like = "float8|float4|int8" } }:count() > 0 then return nil end
     local half = products:where { dtype = { like = "^(b?float16)$" } }
     local ns = math.min(half:sum("total_ns"), step_ns)
     if ns < cfg.min_share * step_ns then return nil end

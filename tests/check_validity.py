@@ -805,6 +805,18 @@ def other_hardware():
         expect(status == 0, f"{name}: {status} {err}")
         step_ms = json.loads(out)["edits"][0]["step_ms"] if status == 0 else 0
         expect(abs(step_ms - wanted) < 0.01, f"{name}: {step_ms} ms, {wanted} wanted")
+    # 989 / 494.5 = 2 for products and 3350 / 1675 = 2 for adds: 4000 + 2000 and the 40 of launches
+    with open("half.toml", "w") as file:
+        file.write('name = "half of an H100"\nbf16-tflops = 494.5\nmemory-gb-per-s = 1675\n')
+    status, out, err = run("whatif", "--format", "json", "--hardware", "half.toml", "other-hardware.json")
+    step_ms = json.loads(out)["edits"][0]["step_ms"] if status == 0 else 0
+    expect(abs(step_ms - 6.04) < 0.01, f"a file of half an H100: {step_ms} ms, {status} {err}")
+    status, out, err = run("advise", "--format", "json", "--accelerator", "half.toml", "other-hardware.json")
+    expect(status == 0, f"a file for devices that are known: {status} {err}")
+    with open("half.toml", "a") as file:
+        file.write("bf16-tflop = 3\n")
+    status, _, err = run("whatif", "--hardware", "half.toml", "other-hardware.json")
+    expect(status == 2 and err.startswith("tfprof: half.toml:4:1: an accelerator has no 'bf16-tflop'; did you mean bf16-tflops?"), f"a wrong file: {status} {err}")
     _, out, _ = run("whatif", "--hardware", "H200", "other-hardware.json")
     expect("An estimate" in out, f"it is said to be an estimate: {out}")
     status, _, err = run("whatif", "--hardware", "abacus", "other-hardware.json")

@@ -8,7 +8,7 @@
 #include "cli/progress.h"
 #include "cli/rank_input.h"
 #include "model/classic.h"
-#include "model/hardware.h"
+#include "model/hardware_file.h"
 #include "model/selection.h"
 #include "read/read.h"
 
@@ -46,6 +46,17 @@ bool input_has_paths(const struct input_values *values)
            values->run_meta_paths.values.count > 0 || values->op_log_paths.values.count > 0;
 }
 
+/* A name of the table stands for itself, a file for the name in it. */
+static bool take_hardware(const char *text, struct read_options *options, struct arena *arena,
+                          struct err *err)
+{
+    options->hardware = hardware_named(text, arena, err);
+    if (!options->hardware)
+        return false;
+    options->accelerator = hardware_find(str_from(text)) ? text : options->hardware->words;
+    return true;
+}
+
 static bool read_all(struct input *input, const struct input_values *values,
                      const struct option_list *operands, enum input_use use, struct err *err)
 {
@@ -67,10 +78,10 @@ static bool read_all(struct input *input, const struct input_values *values,
         .is_compat = use == INPUT_COMPAT_VIEWS || use == INPUT_COMPAT_TIMELINES,
     };
 
-    if (values->accelerator && !hardware_find(str_from(values->accelerator)))
-        return err_set(err, ERR_USAGE, "--accelerator: no figures are known of '%s'",
-                       values->accelerator);
     input->profile_arena.budget_bytes = options.memory_budget_bytes;
+    if (values->accelerator &&
+        !take_hardware(values->accelerator, &options, &input->profile_arena, err))
+        return false;
     input->report_arena.budget_bytes = options.memory_budget_bytes;
     if (!profile_init(&input->profile, &input->profile_arena))
         return err_set(err, ERR_LIMIT, "--memory is too little to read anything");

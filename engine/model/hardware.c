@@ -9,10 +9,11 @@
 #define TERA 1e12
 #define GIGA 1e9
 
-#define HARDWARE(words, title, major, minor, units, gigabytes, f16, bf16, tf32, f32, f8, memory,   \
-                 source)                                                                           \
-    { words,       title,       major,      minor,     units,         gigabytes, (f16)*TERA,       \
-      (bf16)*TERA, (tf32)*TERA, (f32)*TERA, (f8)*TERA, (memory)*GIGA, source },
+#define HARDWARE(words, title, major, minor, units, gigabytes, f64, f32, tf32, f16, bf16, f8, f4,  \
+                 i8, sparse, memory, link, source)                                                 \
+    { words,      title,      major,       minor,         units,       gigabytes,                  \
+      (f64)*TERA, (f32)*TERA, (tf32)*TERA, (f16)*TERA,    (bf16)*TERA, (f8)*TERA,                  \
+      (f4)*TERA,  (i8)*TERA,  sparse,      (memory)*GIGA, (link)*GIGA, source },
 static const struct hardware models[] = {
 #include "model/hardware.def"
 };
@@ -20,11 +21,11 @@ static const struct hardware models[] = {
 struct architecture { /* operations a cycle of a multiprocessor */
     bool        is_amd;
     uint32_t    major, minor;
-    double      f16, bf16, tf32, f32, f8;
+    double      f64, f32, tf32, f16, bf16, f8, f4, i8, sparse;
     const char *source;
 };
-#define ARCHITECTURE(is_amd, major, minor, f16, bf16, tf32, f32, f8, source)                       \
-    { is_amd, major, minor, f16, bf16, tf32, f32, f8, source },
+#define ARCHITECTURE(is_amd, major, minor, f64, f32, tf32, f16, bf16, f8, f4, i8, sparse, source)  \
+    { is_amd, major, minor, f64, f32, tf32, f16, bf16, f8, f4, i8, sparse, source },
 static const struct architecture architectures[] = {
 #include "model/hardware.def"
 };
@@ -130,10 +131,19 @@ static const struct architecture *find_architecture(const struct device *device)
     return best;
 }
 
+/* The row of a device's name, or what the user said of such devices. */
+static const struct hardware *find_device(const struct profile *profile,
+                                          const struct device  *device)
+{
+    if (profile->said_hardware && device->model == profile->said_model)
+        return profile->said_hardware;
+    return hardware_find(profile_str(profile, device->model));
+}
+
 const struct hardware *hardware_of(const struct profile *profile, const struct device *device,
                                    struct hardware *made)
 {
-    const struct hardware     *known = hardware_find(profile_str(profile, device->model));
+    const struct hardware     *known = find_device(profile, device);
     const struct architecture *rates;
     double                     cycles_per_s = device->clock_hz * device->sm_count;
 
@@ -142,11 +152,15 @@ const struct hardware *hardware_of(const struct profile *profile, const struct d
     rates = known || !(cycles_per_s > 0 && cycles_per_s < 1e15) ? NULL : find_architecture(device);
     if (!rates)
         return known;
-    *made = (struct hardware) { .f16_flops_per_s = rates->f16 * cycles_per_s,
-                                .bf16_flops_per_s = rates->bf16 * cycles_per_s,
-                                .tf32_flops_per_s = rates->tf32 * cycles_per_s,
+    *made = (struct hardware) { .f64_flops_per_s = rates->f64 * cycles_per_s,
                                 .f32_flops_per_s = rates->f32 * cycles_per_s,
+                                .tf32_flops_per_s = rates->tf32 * cycles_per_s,
+                                .f16_flops_per_s = rates->f16 * cycles_per_s,
+                                .bf16_flops_per_s = rates->bf16 * cycles_per_s,
                                 .f8_flops_per_s = rates->f8 * cycles_per_s,
+                                .f4_flops_per_s = rates->f4 * cycles_per_s,
+                                .i8_ops_per_s = rates->i8 * cycles_per_s,
+                                .sparse = rates->sparse,
                                 .memory_bytes_per_s = device->memory_bytes_per_s,
                                 .source = rates->source };
     return made;
@@ -154,7 +168,7 @@ const struct hardware *hardware_of(const struct profile *profile, const struct d
 
 enum dtype hardware_half_type(const struct profile *profile, const struct device *device)
 {
-    const struct hardware *known = hardware_find(profile_str(profile, device->model));
+    const struct hardware *known = find_device(profile, device);
     bool                   is_nvidia = known && str_starts(str_from(known->source), STR("NVIDIA"));
 
     if (device->kind == DEVICE_TPU || device->is_amd)
@@ -220,40 +234,41 @@ static bool assume_models(struct profile *profile)
 }
 
 /* Devices of no recorded model, or of one that the table does not have, are what the user says. */
-static bool take_model(struct profile *profile, const char *model)
+static bool take_model(struct profile *profile, const struct hardware *said, const char *name)
 {
-    char     text[256];
-    int      len = snprintf(text, sizeof text, "%s, as was said", model);
-    uint32_t name = profile_intern(profile, (struct str) { text, (size_t)len });
+    char text[256];
+    int  len = snprintf(text, sizeof text, "%.200s, as was said", name);
 
-    for (size_t i = 0; i < profile->devices.count && name != NO_ID; i++)
+    profile->said_hardware = said;
+    profile->said_model = profile_intern(profile, (struct str) { text, (size_t)len });
+    for (size_t i = 0; i < profile->devices.count && profile->said_model != NO_ID; i++)
         if (profile->devices.items[i].kind != DEVICE_CPU &&
             !hardware_find(profile_str(profile, profile->devices.items[i].model)))
-            profile->devices.items[i].model = name;
-    return name != NO_ID;
+            profile->devices.items[i].model = profile->said_model;
+    return profile->said_model != NO_ID;
 }
 
-bool hardware_settle(struct profile *profile, const char *model)
+bool hardware_settle(struct profile *profile, const struct hardware *said, const char *name)
 {
-    if (model ? !take_model(profile, model) : !assume_models(profile))
+    if (said ? !take_model(profile, said, name) : !assume_models(profile))
         return false;
     for (size_t i = 0; i < profile->devices.count; i++) {
         struct device         *device = &profile->devices.items[i];
-        struct str             name = profile_str(profile, device->model);
-        const struct hardware *known = hardware_find(name);
+        struct str             model = profile_str(profile, device->model);
+        const struct hardware *known = find_device(profile, device);
         char                   text[256];
         int                    len;
 
         if (!known && (known = find_figures(device)) != NULL) {
-            name = str_slice(name, 0, 100);
-            len = name.len ? snprintf(text, sizeof text, "%.*s (%s, by its figures)", STR_ARG(name),
-                                      known->title)
-                           : snprintf(text, sizeof text, "%s, by its figures", known->title);
+            model = str_slice(model, 0, 100);
+            len = model.len ? snprintf(text, sizeof text, "%.*s (%s, by its figures)",
+                                       STR_ARG(model), known->title)
+                            : snprintf(text, sizeof text, "%s, by its figures", known->title);
             device->model = profile_intern(profile, (struct str) { text, (size_t)len });
             if (device->model == NO_ID)
                 return false;
         }
-        device->is_amd = device->is_amd || has_word(name, STR("amd")) ||
+        device->is_amd = device->is_amd || has_word(model, STR("amd")) ||
                          (known && str_starts(str_from(known->source), STR("AMD")));
         if (known && device->kind == DEVICE_GPU)
             device->memory_bytes_per_s = known->memory_bytes_per_s;
@@ -264,6 +279,8 @@ bool hardware_settle(struct profile *profile, const char *model)
 double hardware_peak_flops_per_s(const struct hardware *hardware, enum dtype dtype)
 {
     switch (dtype) {
+    case DTYPE_F64:
+        return hardware->f64_flops_per_s;
     case DTYPE_F16:
         return hardware->f16_flops_per_s;
     case DTYPE_BF16:
@@ -274,6 +291,11 @@ double hardware_peak_flops_per_s(const struct hardware *hardware, enum dtype dty
         return hardware->f32_flops_per_s;
     case DTYPE_F8:
         return hardware->f8_flops_per_s;
+    case DTYPE_F4:
+        return hardware->f4_flops_per_s;
+    case DTYPE_I8:
+    case DTYPE_U8:
+        return hardware->i8_ops_per_s;
     default:
         return 0;
     }

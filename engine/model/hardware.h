@@ -14,9 +14,11 @@ struct hardware {
     const char *title; /* for devices that are known by their figures; NULL: none is */
     uint32_t    major, minor, unit_count; /* capability, multiprocessors; 0 with no title */
     double      memory_gigabytes;
-    double      f16_flops_per_s, bf16_flops_per_s, tf32_flops_per_s, f32_flops_per_s;
-    double      f8_flops_per_s; /* each 0: none, or not told */
+    double      f64_flops_per_s, f32_flops_per_s, tf32_flops_per_s, f16_flops_per_s;
+    double      bf16_flops_per_s, f8_flops_per_s, f4_flops_per_s, i8_ops_per_s;
+    double      sparse; /* times as many with two of four weights left out */
     double      memory_bytes_per_s;
+    double      link_bytes_per_s; /* to devices of its kind, one direction; each 0: none, or not told */
     const char *source; /* where the figures stand */
 };
 struct multiprocessor { /* what one of NVIDIA's holds */
@@ -37,7 +39,7 @@ double hardware_peak_flops_per_s(const struct hardware *hardware, enum dtype dty
 const struct multiprocessor *hardware_multiprocessor(const struct device *device);
 /* Names devices that are known by their figures, those of which nothing is told by the instruction set in names of kernels, and gives GPUs the bandwidth of their row: what
  * recordings derive from a memory's clock is up to two times off. Once, behind reading. false: the
- * budget. */
-bool hardware_settle(struct profile *profile, const char *model);
+ * budget. `said`: what devices are of which nothing else tells, by `name`; NULL: not told. */
+bool hardware_settle(struct profile *profile, const struct hardware *said, const char *name);
 
 #endif

@@ -220,17 +220,17 @@ static const struct {
     const char *name;
     unsigned    bits;
 } dtypes[DTYPE_COUNT] = {
-    [DTYPE_UNKNOWN] = { "unknown", 0 },   [DTYPE_F64] = { "float64", 64 },
-    [DTYPE_F32] = { "float32", 32 },      [DTYPE_TF32] = { "tf32", 32 },
-    [DTYPE_F16] = { "float16", 16 },      [DTYPE_BF16] = { "bfloat16", 16 },
-    [DTYPE_F8] = { "float8", 8 },         [DTYPE_C64] = { "complex64", 64 },
-    [DTYPE_C128] = { "complex128", 128 }, [DTYPE_I64] = { "int64", 64 },
-    [DTYPE_I32] = { "int32", 32 },        [DTYPE_I16] = { "int16", 16 },
-    [DTYPE_I8] = { "int8", 8 },           [DTYPE_I4] = { "int4", 4 },
-    [DTYPE_U64] = { "uint64", 64 },       [DTYPE_U32] = { "uint32", 32 },
-    [DTYPE_U16] = { "uint16", 16 },       [DTYPE_U8] = { "uint8", 8 },
-    [DTYPE_BOOL] = { "bool", 8 },         [DTYPE_STRING] = { "string", 0 },
-    [DTYPE_OTHER] = { "other", 0 },
+    [DTYPE_UNKNOWN] = { "unknown", 0 }, [DTYPE_F64] = { "float64", 64 },
+    [DTYPE_F32] = { "float32", 32 },    [DTYPE_TF32] = { "tf32", 32 },
+    [DTYPE_F16] = { "float16", 16 },    [DTYPE_BF16] = { "bfloat16", 16 },
+    [DTYPE_F8] = { "float8", 8 },       [DTYPE_F4] = { "float4", 4 },
+    [DTYPE_C64] = { "complex64", 64 },  [DTYPE_C128] = { "complex128", 128 },
+    [DTYPE_I64] = { "int64", 64 },      [DTYPE_I32] = { "int32", 32 },
+    [DTYPE_I16] = { "int16", 16 },      [DTYPE_I8] = { "int8", 8 },
+    [DTYPE_I4] = { "int4", 4 },         [DTYPE_U64] = { "uint64", 64 },
+    [DTYPE_U32] = { "uint32", 32 },     [DTYPE_U16] = { "uint16", 16 },
+    [DTYPE_U8] = { "uint8", 8 },        [DTYPE_BOOL] = { "bool", 8 },
+    [DTYPE_STRING] = { "string", 0 },   [DTYPE_OTHER] = { "other", 0 },
 };
 
 const char *dtype_name(enum dtype dtype)

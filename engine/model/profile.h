@@ -37,6 +37,7 @@ struct host {
     int32_t  rank;            /* -1 unknown */
     int32_t  world_size;      /* ranks of the job that its file tells of; 0 unknown */
     uint32_t core_count;      /* 0 unknown */
+    uint32_t device_count;    /* accelerators that its recording lists, used or not; 0 unknown */
     /* Added to this host's events, by collectives that it shares with the first host: how many, how far
      * their ends are apart mostly, and those that one of the two left before the other one had come. */
     int64_t  clock_shift_ns, clock_deviation_ns;
@@ -125,7 +126,7 @@ enum copy_direction { COPY_NONE, COPY_H2D, COPY_D2H, COPY_D2D, COPY_P2P, COPY_H2
 
 /* dtype: one list for all dialects. */
 enum dtype {
-    DTYPE_UNKNOWN, DTYPE_F64, DTYPE_F32, DTYPE_TF32, DTYPE_F16, DTYPE_BF16, DTYPE_F8,
+    DTYPE_UNKNOWN, DTYPE_F64, DTYPE_F32, DTYPE_TF32, DTYPE_F16, DTYPE_BF16, DTYPE_F8, DTYPE_F4,
     DTYPE_C64, DTYPE_C128, DTYPE_I64, DTYPE_I32, DTYPE_I16, DTYPE_I8, DTYPE_I4,
     DTYPE_U64, DTYPE_U32, DTYPE_U16, DTYPE_U8, DTYPE_BOOL, DTYPE_STRING, DTYPE_OTHER,
     DTYPE_COUNT
@@ -306,6 +307,7 @@ struct unknown {
 };
 
 struct classic;
+struct hardware;
 struct op_graph;
 
 struct profile {
@@ -328,6 +330,8 @@ struct profile {
     VEC(struct property)      properties;
     VEC(struct event_stat)    event_stats;
     VEC(struct timeline)      timelines;
+    const struct hardware    *said_hardware; /* of devices of this model: what the user said; NULL */
+    uint32_t                  said_model;
     VEC(struct activity)      activities;
     VEC(struct op)            ops;
     VEC(struct tensor)        tensors;

@@ -242,7 +242,7 @@ static bool read_opened(struct opened *opened, const struct read_options *option
     profile->format = reader->format;
     if (!reader->read(opened->items, opened->count, options, profile, err))
         return err_source(err, opened->items[0].path);
-    if (!hardware_settle(profile, options->accelerator))
+    if (!hardware_settle(profile, options->hardware, options->accelerator))
         return err_set(err, ERR_LIMIT, "does not fit into the memory budget");
     if (!same_job_check(profile, err))
         return false;

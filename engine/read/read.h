@@ -16,6 +16,7 @@ struct read_options {
     const char        *input_format; /* reader name, or NULL: by content */
     const char        *run;          /* run of a log directory; NULL: the newest */
     const char        *host;         /* keep only this host */
+    const struct hardware *hardware; /* of such devices, of that name */
     const char        *accelerator;  /* what devices are whose model was not recorded; or NULL */
     struct option_list graph_paths, run_meta_paths, op_log_paths, profile_paths, checkpoint_paths;
     size_t             memory_budget_bytes; /* 0: none but the machine's */

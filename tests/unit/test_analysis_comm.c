@@ -7,7 +7,10 @@
 #include <cmocka.h>
 
 #include "analyze/analysis.h"
+#include "base/macros.h"
 #include "profile_builder.h"
+
+#include <string.h>
 
 /*
  * Two ranks, one step of 1000 us, two all-reduces matched by name and order. Rank 0 joins at 100
@@ -136,6 +139,62 @@ static void types_of_one_name_are_told_apart(void **state)
     builder_free(&b);
 }
 
+/*
+ * 90 MB over 300 GB/s, as an A100's links carry in one direction, take 300 us. An all-reduce of
+ * four makes it 2 * 3 / 4 of that: 450 us, 0.45 of the shorter of two calls, 1000 and 2000 us long.
+ * An H100's switches add: 90 MB over 450 GB/s once, 200 us. Nothing is told where the ranks are of
+ * two machines or the machine's size is not recorded.
+ */
+static void links_tell_the_least_time(void **state)
+{
+    static const struct {
+        const char *device, *ranks;
+        uint32_t    device_count;
+        double      share; /* 0: not told */
+    } rows[] = {
+        { "NVIDIA A100-SXM4-40GB", "[0, 1, 2, 3]", 8, 0.45 },
+        { "NVIDIA A100-SXM4-40GB", "[12, 13, 14, 15]", 8, 0.45 },
+        { "NVIDIA A100-SXM4-40GB", "[6, 7, 8, 9]", 8, 0 },
+        { "NVIDIA A100-SXM4-40GB", "[0, 1, 2, 3]", 0, 0 },
+        { "NVIDIA A100-SXM4-40GB", "default_pg", 8, 0 },
+        { "NVIDIA H100 80GB HBM3", "[0, 1, 2, 3]", 8, 0.2 },
+        { "an abacus", "[0, 1, 2, 3]", 8, 0 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+        struct profile_builder b;
+        struct err             err = { 0 };
+        struct collective      row = {
+                 .bytes_in = 90000000, .bytes_out = 90000000, .group_size = 4, .sequence = -1
+        };
+        uint32_t host, device, line;
+        double   share;
+
+        builder_start(&b, FORMAT_KINETO);
+        host = builder_host(&b, "h");
+        b.profile.hosts.items[host].device_count = rows[i].device_count;
+        device = builder_device(&b, host, "GPU 0", rows[i].device, DEVICE_GPU);
+        b.profile.devices.items[device].compute_major = strstr(rows[i].device, "H100") ? 9 : 8;
+        line = builder_timeline(&b, host, device, "stream 20");
+        builder_step(&b, host, 0, 4000000);
+        row.type = builder_name(&b, "all-reduce");
+        row.group = builder_name(&b, rows[i].ranks);
+        assert_true(vec_push(&b.profile.collectives, &b.arena, row));
+        for (int64_t j = 0; j < 2; j++)
+            builder_stat(&b,
+                         builder_slice(&b, line, "ncclDevKernel_AllReduce_Sum_f32_RING_LL",
+                                       ACTIVITY_COLLECTIVE, 1000 + 2000000 * j, 1000000 * (2 - j)),
+                         STAT_COLLECTIVE, 0);
+        builder_finish(&b);
+        assert_true(analysis_devices.run(&b.study, &err) && analysis_comm.run(&b.study, &err));
+        share = builder_cell(&b, "collectives", "type", "all-reduce", "link_share");
+        if (rows[i].share > 0 ? !(fabs(share - rows[i].share) < 1e-9) : !isnan(share))
+            fail_msg("%s, %s: %g", rows[i].device, rows[i].ranks, share);
+        builder_free(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -143,6 +202,7 @@ int main(void)
         cmocka_unit_test(a_skew_longer_than_the_collective_is_no_share),
         cmocka_unit_test(one_rank_without_collectives_is_said),
         cmocka_unit_test(types_of_one_name_are_told_apart),
+        cmocka_unit_test(links_tell_the_least_time),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

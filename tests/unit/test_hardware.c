@@ -6,7 +6,8 @@
 #include <stdint.h>
 /* cmocka.h needs the ones above. */
 #include "analyze/kernel/kernel_waves.h"
-#include "model/hardware.h"
+#include "base/file.h"
+#include "model/hardware_file.h"
 #include "profile_builder.h"
 #include "read/read.h"
 
@@ -124,6 +125,49 @@ static void bfloat16_is_not_float16(void **state)
                  rows[i].bf16 * 1e12) < 1e6);
 }
 
+/* TFLOP/s and TOP/s from the makers' data sheets, dense; GB/s a direction: half of what NVLink,
+ * Infinity Fabric and ICI are sold by. RTX 4090: a 64th of its 82.6 in f32, four times its 165 in
+ * f16 with sums in f32. */
+static void rows_tell_other_types_and_links(void **state)
+{
+    static const struct {
+        const char *name;
+        double      f64, f4, i8, sparse, link;
+    } rows[] = {
+        { "Tesla V100-SXM2-16GB", 7.8, 0, 0, 0, 300 / 2 },
+        { "NVIDIA A100-SXM4-40GB", 19.5, 0, 624, 2, 600 / 2 },
+        { "NVIDIA H100 80GB HBM3", 67, 0, 1979, 2, 900 / 2 },
+        { "NVIDIA H800", 1, 0, 1979, 2, 400 / 2 },
+        { "NVIDIA B200", 37, 9000, 4500, 2, 1800 / 2 },
+        { "NVIDIA GeForce RTX 4090", 1.29, 0, 660, 2, 31.5 },
+        { "NVIDIA GeForce RTX 5090", 1.64, 1676, 838, 2, 63 },
+        { "AMD Instinct MI300X", 163.4, 0, 2614.9, 2, 7 * 128 / 2 },
+        { "AMD Instinct MI355X", 78.6, 10066.3, 5033.2, 2, 7 * 153.6 / 2 },
+        { "TPU v5 lite", 0, 0, 393, 0, 400 / 2 },
+        { "TPU v6 Lite", 0, 0, 1836, 0, 800 / 2 },
+        { "trn2.48xlarge", 0, 0, 0, 0, 1280 / 2 },
+        { "AWS Trainium1", 0, 0, -1, 0, 0 },
+        { "Trainium", 0, 0, 380, 0, 0 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct hardware *found = hardware_find(str_from(rows[i].name));
+
+        if (rows[i].i8 < 0) { /* no such name */
+            assert_null(found);
+            continue;
+        }
+        if (!found ||
+            fabs(hardware_peak_flops_per_s(found, DTYPE_F64) - rows[i].f64 * 1e12) > 1e6 ||
+            fabs(hardware_peak_flops_per_s(found, DTYPE_F4) - rows[i].f4 * 1e12) > 1e6 ||
+            fabs(hardware_peak_flops_per_s(found, DTYPE_I8) - rows[i].i8 * 1e12) > 1e6 ||
+            fabs(found->sparse - rows[i].sparse) > 0 ||
+            fabs(found->link_bytes_per_s - rows[i].link * 1e9) > 1e3)
+            fail_msg("%s", rows[i].name);
+    }
+}
+
 static struct device device_of(uint32_t major, uint32_t minor, uint32_t units, double gigabytes)
 {
     return (struct device) { .kind = DEVICE_GPU,
@@ -166,7 +210,7 @@ static void figures_name_the_nameless(void **state)
         device->sm_count = rows[i].units;
         device->memory_bytes = (int64_t)(rows[i].gigabytes * 1e9);
         device->memory_bytes_per_s = 2662.4e9; /* by its clock, which is half of what it does */
-        assert_true(hardware_settle(&b.profile, NULL));
+        assert_true(hardware_settle(&b.profile, NULL, NULL));
         assert_string_equal(profile_str(&b.profile, device->model).data, rows[i].name);
         if (strstr(rows[i].name, "MI300X"))
             assert_true(device->memory_bytes_per_s == 5300e9);
@@ -192,12 +236,105 @@ static void models_are_said(void **state)
 
         builder_start(&b, FORMAT_KINETO);
         row = builder_device(&b, builder_host(&b, "h"), "GPU 0", rows[i].recorded, DEVICE_GPU);
-        assert_true(hardware_settle(&b.profile, "A100 80GB"));
+        assert_true(hardware_settle(&b.profile, hardware_find(STR("A100 80GB")), "A100 80GB"));
         assert_string_equal(profile_str(&b.profile, b.profile.devices.items[row].model).data,
                             rows[i].name);
         assert_true(b.profile.devices.items[row].memory_bytes_per_s == (i < 2 ? 2039e9 : 3350e9));
         builder_free(&b);
     }
+}
+
+static const char figures[] =
+    "name = \"Abacus 2\"\nbf16-tflops = 100\nint8-tops = 2e2\n"
+    "memory-gb-per-s = 500\nlink-gb-per-s = 25.5\nsource = \"its label\"\n";
+
+static void write_file(const char *path, const char *text)
+{
+    struct err err = { 0 };
+
+    if (!file_write(path, str_from(text), &err))
+        fail_msg("%s", err.text);
+}
+
+/* 100 TFLOP/s are 1e14 operations a second, 500 GB/s 5e11 bytes. */
+static void files_tell_of_other_hardware(void **state)
+{
+    struct arena           arena = { 0 };
+    struct err             err = { 0 };
+    const struct hardware *said;
+    struct profile_builder b;
+    uint32_t               row, other;
+    struct hardware        made;
+
+    (void)state;
+    write_file("abacus.toml", figures);
+    said = hardware_named("abacus.toml", &arena, &err);
+    assert_non_null(said);
+    assert_string_equal(said->words, "Abacus 2");
+    assert_string_equal(said->source, "its label");
+    assert_true(hardware_peak_flops_per_s(said, DTYPE_BF16) == 1e14);
+    assert_true(hardware_peak_flops_per_s(said, DTYPE_I8) == 2e14);
+    assert_true(hardware_peak_flops_per_s(said, DTYPE_F16) == 0);
+    assert_true(said->link_bytes_per_s == 25.5e9);
+
+    builder_start(&b, FORMAT_KINETO);
+    row = builder_device(&b, builder_host(&b, "h"), "GPU 0", "", DEVICE_GPU);
+    other = builder_device(&b, 0, "GPU 1", "NVIDIA H100 80GB HBM3", DEVICE_GPU);
+    assert_true(hardware_settle(&b.profile, said, said->words));
+    assert_ptr_equal(hardware_of(&b.profile, &b.profile.devices.items[row], &made), said);
+    assert_true(b.profile.devices.items[row].memory_bytes_per_s == 5e11);
+    assert_true(hardware_half_type(&b.profile, &b.profile.devices.items[row]) == DTYPE_BF16);
+    assert_true(b.profile.devices.items[other].memory_bytes_per_s == 3350e9);
+    builder_free(&b);
+    arena_free(&arena);
+}
+
+static void wrong_files_are_told_by_line(void **state)
+{
+    static const struct {
+        const char *text, *message;
+        uint32_t    line;
+    } rows[] = {
+        { "name = \"A\"\nbf16-tflop = 1\n", "an accelerator has no 'bf16-tflop'", 2 },
+        { "name = \"A\"\n\nbf16-tflops = -1\n", "bf16-tflops takes a number above 0, at most 1e9",
+          3 },
+        { "name = \"A\"\nbf16-tflops = \"1\"\n", "bf16-tflops takes a number above 0, at most 1e9",
+          2 },
+        { "name = 3\n", "name takes a string", 1 },
+        { "[gpu]\nname = \"A\"\n", "an accelerator has no tables, as [gpu]", 2 },
+        { "bf16-tflops = 1\nmemory-gb-per-s = 1\n", "an accelerator needs a name = \"...\"", 0 },
+        { "name = \"A\"\nbf16-tflops = 1\n", "an accelerator needs its memory-gb-per-s", 0 },
+        { "name = \"A\"\nmemory-gb-per-s = 1\nlink-gb-per-s = 1\n",
+          "an accelerator needs a peak, as bf16-tflops", 0 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct arena arena = { 0 };
+        struct err   err = { 0 };
+        char         path[32]; /* what was read is not written again */
+
+        snprintf(path, sizeof path, "wrong-%zu.toml", i);
+        write_file(path, rows[i].text);
+        assert_null(hardware_named(path, &arena, &err));
+        assert_int_equal(err.code, ERR_USAGE);
+        assert_string_equal(err.text, rows[i].message);
+        assert_int_equal(err.line, rows[i].line);
+        arena_free(&arena);
+    }
+}
+
+static void neither_name_nor_file(void **state)
+{
+    struct arena arena = { 0 };
+    struct err   err = { 0 };
+
+    (void)state;
+    assert_null(hardware_named("abacus", &arena, &err));
+    assert_int_equal(err.code, ERR_USAGE);
+    assert_string_equal(err.text,
+                        "'abacus' is neither an accelerator whose figures are known nor a file");
+    arena_free(&arena);
 }
 
 /* Nothing is told of the device, but libraries name kernels for the instruction set; one of which
@@ -223,7 +360,7 @@ static void kernels_tell_what_they_are_made_for(void **state)
         row = builder_device(&b, builder_host(&b, "h"), "GPU 0", "", DEVICE_GPU);
         b.profile.devices.items[row].sm_count = rows[i].units;
         builder_activity(&b, rows[i].kernel, ACTIVITY_KERNEL, NO_ID);
-        assert_true(hardware_settle(&b.profile, NULL));
+        assert_true(hardware_settle(&b.profile, NULL, NULL));
         assert_string_equal(profile_str(&b.profile, b.profile.devices.items[row].model).data,
                             rows[i].name);
         builder_free(&b);
@@ -333,6 +470,10 @@ int main(void)
         cmocka_unit_test(bfloat16_is_not_float16),
         cmocka_unit_test(figures_name_the_nameless),
         cmocka_unit_test(models_are_said),
+        cmocka_unit_test(rows_tell_other_types_and_links),
+        cmocka_unit_test(files_tell_of_other_hardware),
+        cmocka_unit_test(wrong_files_are_told_by_line),
+        cmocka_unit_test(neither_name_nor_file),
         cmocka_unit_test(kernels_tell_what_they_are_made_for),
         cmocka_unit_test(rates_give_the_rest),
         cmocka_unit_test(blocks_fit_by_what_they_need),

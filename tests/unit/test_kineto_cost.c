@@ -190,6 +190,17 @@ static void products(void **state)
         { "aten::_scaled_mm", "[16,32],[32,64],[],[]",
           "\"c10::Float8_e4m3fn\",\"c10::Float8_e4m3fn\",\"\",\"\"", NULL, 2 * 16 * 32 * 64,
           16 * 32 + 32 * 64 + 2 * 16 * 64 },
+        /* 4 x 16 of which half are kept: 4 * 16 * 9 / 16 = 36 with their places; 8 columns */
+        { "aten::_cslt_sparse_mm", "[36],[16,8]", B "," B, NULL, 2 * 4 * 16 * 8,
+          2 * (36 + 16 * 8 + 4 * 8) },
+        { "aten::_sparse_semi_structured_mm", "[4,8],[4,1],[16,8]", B ",\"short int\"," B, NULL,
+          2 * 4 * 16 * 8, 2 * (4 * 8 + 4 + 16 * 8 + 4 * 8) },
+        { "aten::_sparse_semi_structured_linear", "[8,16],[4,8],[4,1]", B "," B ",\"short int\"",
+          NULL, 2 * 4 * 16 * 8, 2 * (8 * 16 + 4 * 8 + 4 + 4 * 8) },
+        /* bytes of two values each along what is summed: 16 x 32 by 32 x 64, sixteen bits out */
+        { "aten::_scaled_mm", "[16,16],[16,64],[],[]",
+          "\"c10::Float4_e2m1fn_x2\",\"c10::Float4_e2m1fn_x2\",\"\",\"\"", NULL, 2 * 16 * 32 * 64,
+          16 * 32 / 2 + 32 * 64 / 2 + 2 * 16 * 64 },
         /* four groups of experts: each row meets one of them */
         { "aten::_grouped_mm", "[128,32],[4,32,64]", B "," B, NULL, 2 * 128 * 32 * 64,
           2 * (128 * 32 + 4 * 32 * 64 + 128 * 64) },

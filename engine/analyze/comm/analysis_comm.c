@@ -1,5 +1,6 @@
 /* comm: what collectives cost, how much of it computing hides, and which rank keeps the others. */
 #include "analyze/analysis.h"
+#include "analyze/comm/collective_links.h"
 #include "analyze/comm/collective_list.h"
 #include "analyze/comm/comm_times.h"
 #include "analyze/comm/rank_times.h"
@@ -37,6 +38,7 @@ enum comm_fact {
     SLOWEST_LAST_SHARE,
     STEP_SPREAD,
     COMPUTE_SPREAD,
+    LINK_RATE,
     FACT_COUNT
 };
 static const struct fact_spec produces[] = {
@@ -77,6 +79,9 @@ static const struct fact_spec produces[] = {
     [STEP_SPREAD] = { "ranks.spread", UNIT_RATIO, "(longest - shortest) / mean step over ranks" },
     [COMPUTE_SPREAD] = { "ranks.compute_spread", UNIT_RATIO,
                          "(most - least) / mean compute time over ranks" },
+    [LINK_RATE] = { "comm.link_bytes_per_s", UNIT_BYTES_PER_S,
+                    "what the links of a device to others of its machine carry in one direction, "
+                    "as its maker says" },
 };
 enum collectives_column {
     C_TYPE,
@@ -94,6 +99,7 @@ enum collectives_column {
     C_UNEVENNESS,
     C_GROUP_SIZE,
     C_BUS,
+    C_LINK_SHARE,
     C_SOURCE_FILE,
     C_SOURCE_LINE
 };
@@ -115,6 +121,10 @@ static const struct column_spec collective_columns[] = {
                        "the most that goes to one rank over the mean of all, where sizes differ" },
     [C_GROUP_SIZE] = { "group_size", UNIT_COUNT, "ranks in the group" },
     [C_BUS] = { "bus_bytes_per_s", UNIT_BYTES_PER_S, "bus bandwidth, waiting included" },
+    [C_LINK_SHARE] = { "link_share", UNIT_SHARE,
+                       "the least that the devices' links need over the time, of the call where "
+                       "that is "
+                       "most; of groups in one machine" },
     [C_SOURCE_FILE] = { "source_file", UNIT_NAME, "file of the user's program" },
     [C_SOURCE_LINE] = { "source_line", UNIT_COUNT, "line in it" },
 };
@@ -151,6 +161,7 @@ struct collective_sum {
     uint32_t activity, event; /* first event, for its type */
     double   count, bytes, ns, max_ns, exposed_ns, group_size, solo_count, small_count;
     bool     is_on_device;
+    double   link_share; /* the largest; 0 unknown */
     double   uneven_sum, uneven_count;
     double   first_bytes; /* of the first; < 0 unknown */
     bool     is_uneven;   /* another carried something else */
@@ -207,6 +218,8 @@ static bool sum_collectives(struct comm *comm)
             sum->first_bytes = bytes;
         sum->is_uneven |= bytes < 0 || bytes > sum->first_bytes || bytes < sum->first_bytes;
         add_unevenness(profile, item->event, sum);
+        if (device && ns > 0)
+            sum->link_share = fmax(sum->link_share, collective_link_ns(profile, item) / ns);
         sum->is_on_device = item->device != NO_ID;
         sum->count++;
         sum->ns += ns;
@@ -289,6 +302,8 @@ static bool fill_collectives(struct comm *comm)
                             sum->bytes / sum->ns * 1e9 *
                                 collective_bus_factor(type, sum->group_size));
         }
+        if (sum->link_share > 0)
+            emit_number(table, C_LINK_SHARE, row, sum->link_share);
         if (activity->source < profile->sources.count) {
             emit_name(table, C_SOURCE_FILE, row, profile->sources.items[activity->source].file);
             emit_number(table, C_SOURCE_LINE, row, profile->sources.items[activity->source].line);
@@ -346,6 +361,19 @@ static bool set_wait(const struct comm *comm)
                      wait_ns / (double)comm->windows.count);
 }
 
+static bool set_link_rate(const struct comm *comm)
+{
+    const struct profile *profile = comm->study->profile;
+    double                rate = 0;
+
+    for (size_t i = 0; i < comm->list.items.count && rate <= 0; i++)
+        if (comm->list.items.items[i].host == comm->windows.host)
+            rate = collective_link_rate(profile, comm->list.items.items[i].device);
+    return rate > 0 ? facts_set(&comm->study->facts, &produces[LINK_RATE], rate)
+                    : facts_absent(&comm->study->facts, produces[LINK_RATE].name, NULL,
+                                   "the links of these devices are not known");
+}
+
 static bool set_comm_facts(struct comm *comm)
 {
     struct study *study = comm->study;
@@ -368,7 +396,7 @@ static bool set_comm_facts(struct comm *comm)
     values[SMALL_COUNT] = comm->small_count / steps;
     for (int i = COUNT; i <= SMALL_COUNT; i++)
         is_set = is_set && facts_set(&study->facts, &produces[i], values[i]);
-    return is_set && set_wait(comm) && set_skew(comm);
+    return is_set && set_link_rate(comm) && set_wait(comm) && set_skew(comm);
 }
 
 static bool match_absent(struct study *study, const char *capture, const char *reason)

@@ -231,7 +231,7 @@ static enum tensor_core cores_of(struct str small, size_t row, enum dtype dtype)
 {
     if (row < DTYPES_FROM)
         return tensor_core_rules[row - CORES_FROM].use;
-    if (dtype == DTYPE_F8)
+    if (dtype == DTYPE_F8 || dtype == DTYPE_F4)
         return TENSOR_CORE_YES;
     return dtype == DTYPE_F32 && str_contains(small, STR("winograd")) ? TENSOR_CORE_NO
                                                                       : TENSOR_CORE_UNKNOWN;

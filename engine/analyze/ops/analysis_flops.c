@@ -8,6 +8,7 @@
 #include "analyze/ops/costs.h"
 #include "analyze/ops/op_profile.h"
 #include "analyze/ops/step_roofline.h"
+#include "model/names.h"
 
 #include <math.h>
 
@@ -100,11 +101,19 @@ static const struct table_spec tables[] = {
 /* Traffic at less than the first is not what holds an op; above the second caches served it. */
 static const double MIN_BANDWIDTH_USE = 0.20, MAX_BANDWIDTH_USE = 1.05;
 
-static double peak_of(const struct costs *costs, enum dtype dtype)
+/* For the type that it computes in; with two of four values of a factor left out hardware does more
+ * at once. */
+static double peak_of(const struct costs *costs, const struct cost_row *cost)
 {
-    double peak = costs->hardware ? hardware_peak_flops_per_s(costs->hardware, dtype) : 0;
+    const struct hardware *hardware = costs->hardware;
+    struct str             type = profile_str(costs->study->profile, cost->time->type);
+    double peak = hardware ? hardware_peak_flops_per_s(hardware, cost_computes_in(costs, cost)) : 0;
 
-    return peak > 0 ? peak : costs->peak_flops_per_s;
+    if (peak <= 0)
+        peak = costs->peak_flops_per_s;
+    return hardware && hardware->sparse > 0 && name_is(type, NAMES_ATEN_SPARSE_PRODUCT)
+               ? peak * hardware->sparse
+               : peak;
 }
 
 /* Kernels that do few operations a byte are held by memory, whatever few operations these are. */
@@ -116,7 +125,7 @@ static bool is_streaming(const struct costs *costs, const struct cost_row *cost)
 /* What the op uses of the device's peaks; not known: NAN. */
 static struct op_use use_of(const struct costs *costs, const struct cost_row *cost)
 {
-    double peak = peak_of(costs, cost_computes_in(costs, cost)), memory = costs->memory_bytes_per_s;
+    double peak = peak_of(costs, cost), memory = costs->memory_bytes_per_s;
 
     if ((cost->bytes <= 0 && cost->on_chip <= 0) || memory <= 0 ||
         (cost->flops < 0 && !is_streaming(costs, cost)) || (cost->flops >= 0 && peak <= 0))
@@ -187,7 +196,7 @@ static void fill_row(const struct costs *costs, struct table *table, size_t row,
  * elementwise kernels compute is unknown, but little. */
 static bool is_memory_bound(const struct costs *costs, const struct cost_row *cost)
 {
-    double peak = peak_of(costs, cost_computes_in(costs, cost)), memory_ns, use;
+    double peak = peak_of(costs, cost), memory_ns, use;
 
     if (cost->bytes <= 0 || costs->memory_bytes_per_s <= 0)
         return false;

@@ -48,7 +48,7 @@ static const struct fact_spec produces[] = {
     [F32_SHARE] = { "precision.f32_share", UNIT_SHARE, "share of compute in 32 bit floats" },
     [TF32_SHARE] = { "precision.tf32_share", UNIT_SHARE, "share of compute in TF32" },
     [F16_SHARE] = { "precision.f16_share", UNIT_SHARE, "share of compute in 16 bit floats" },
-    [F8_SHARE] = { "precision.f8_share", UNIT_SHARE, "share of compute in 8 bit floats" },
+    [F8_SHARE] = { "precision.f8_share", UNIT_SHARE, "share of compute in 8 and 4 bit floats" },
     [INTEGER_SHARE] = { "precision.integer_share", UNIT_SHARE, "share of compute in integers" },
     [UNKNOWN_SHARE] = { "precision.unknown_share", UNIT_SHARE, "share of compute of unknown type" },
     [PRODUCT_NS] = { "precision.product_ns", UNIT_NS, "products and convolutions a step" },
@@ -99,6 +99,7 @@ static enum dtype_class class_of(enum dtype dtype)
     case DTYPE_BF16:
         return CLASS_F16;
     case DTYPE_F8:
+    case DTYPE_F4:
         return CLASS_F8;
     case DTYPE_I64:
     case DTYPE_I32:

@@ -6,6 +6,7 @@
 
 #include "analyze/device/device_activity.h"
 #include "analyze/emit.h"
+#include "analyze/kernel/kernel_names.h"
 #include "analyze/ops/op_cost.h"
 #include "base/sample.h"
 #include "base/sort.h"
@@ -34,10 +35,10 @@ static bool is_op_kind(const struct activity *activity, bool is_op_line)
 static int dtype_weight(enum dtype dtype)
 {
     static const uint8_t weights[DTYPE_COUNT] = {
-        [DTYPE_C128] = 10, [DTYPE_F64] = 9, [DTYPE_C64] = 8,  [DTYPE_F32] = 7,    [DTYPE_TF32] = 6,
-        [DTYPE_BF16] = 5,  [DTYPE_F16] = 5, [DTYPE_F8] = 4,   [DTYPE_I64] = 3,    [DTYPE_U64] = 3,
-        [DTYPE_I32] = 3,   [DTYPE_U32] = 3, [DTYPE_I16] = 2,  [DTYPE_U16] = 2,    [DTYPE_I8] = 2,
-        [DTYPE_U8] = 2,    [DTYPE_I4] = 2,  [DTYPE_BOOL] = 1, [DTYPE_STRING] = 1,
+        [DTYPE_C128] = 10, [DTYPE_F64] = 9, [DTYPE_C64] = 8, [DTYPE_F32] = 7,  [DTYPE_TF32] = 6,
+        [DTYPE_BF16] = 5,  [DTYPE_F16] = 5, [DTYPE_F8] = 4,  [DTYPE_I64] = 3,  [DTYPE_U64] = 3,
+        [DTYPE_I32] = 3,   [DTYPE_U32] = 3, [DTYPE_I16] = 2, [DTYPE_U16] = 2,  [DTYPE_I8] = 2,
+        [DTYPE_U8] = 2,    [DTYPE_I4] = 2,  [DTYPE_F4] = 3,  [DTYPE_BOOL] = 1, [DTYPE_STRING] = 1,
     };
 
     return dtype < DTYPE_COUNT ? weights[dtype] : 0;
@@ -51,9 +52,32 @@ static bool is_number(const struct op *op, const struct tensor *tensor)
            (tensor->dtype == DTYPE_F64 || tensor->dtype == DTYPE_C128);
 }
 
-enum dtype op_dtype(const struct profile *profile, const struct op *op)
+/* Of a product the wider type of its two factors, the first operands that are matrices: scales and
+ * results of products in 8 and 4 bits are wider. DTYPE_UNKNOWN: it has no two such operands. */
+static enum dtype factor_dtype(const struct profile *profile, const struct op *op)
 {
     enum dtype widest = DTYPE_UNKNOWN;
+    uint32_t   found = 0;
+
+    for (uint32_t i = 0; i < op->input_count && found < 2; i++) {
+        const struct tensor *tensor = &profile->tensors.items[op->first_input + i];
+
+        if (tensor->rank < 2)
+            continue;
+        found++;
+        if (dtype_weight((enum dtype)tensor->dtype) > dtype_weight(widest))
+            widest = (enum dtype)tensor->dtype;
+    }
+    return found == 2 ? widest : DTYPE_UNKNOWN;
+}
+
+enum dtype op_dtype(const struct profile *profile, const struct op *op)
+{
+    enum dtype widest =
+        op_is_product(profile_str(profile, op->type)) ? factor_dtype(profile, op) : DTYPE_UNKNOWN;
+
+    if (widest != DTYPE_UNKNOWN)
+        return widest;
 
     for (uint32_t i = 0; i < op->input_count + op->output_count; i++) {
         const struct tensor *tensor = &profile->tensors.items[op->first_input + i];

@@ -19,7 +19,9 @@ static double peak(const struct hardware *hardware, enum dtype dtype)
 {
     double rate = hardware_peak_flops_per_s(hardware, dtype);
 
-    if (rate <= 0 && dtype == DTYPE_F8)
+    if (rate <= 0 && dtype == DTYPE_F4)
+        rate = hardware->f8_flops_per_s;
+    if (rate <= 0 && (dtype == DTYPE_F8 || dtype == DTYPE_F4 || dtype == DTYPE_I8))
         rate = hardware->f16_flops_per_s;
     return rate > 0 ? rate : hardware->f32_flops_per_s;
 }

@@ -104,13 +104,12 @@ static double kernel_factor(struct kernel_factors *factors, const struct event_g
     return factors->by_activity[activity];
 }
 
-/* The name stands behind the option in the edit's text. */
 static bool apply_hardware(struct editor *editor, const struct whatif_edit *edit, struct err *err)
 {
     const struct event_graph *graph = editor->graph;
     struct kernel_factors     factors = {
             .profile = editor->study->profile,
-            .there = hardware_find(str_from(strchr(edit->text, ' ') + 1)),
+            .there = edit->hardware,
             .device = NO_ID,
             .by_activity =
                 arena_new_array(&editor->scratch, double, editor->study->profile->activities.count + 1),

@@ -19,6 +19,7 @@ struct whatif_edit {
     const char      *pattern; /* regex, found anywhere in the name; NULL: all of the target */
     double           factor;
     int32_t          rank;
+    const struct hardware *hardware; /* of --hardware: what kernels run on; else NULL */
 };
 struct whatif_result {
     double    step_ns, saved_ns;           /* a step; saved below zero: it takes longer */

@@ -3,6 +3,7 @@
 #include "analyze/schedule/whatif.h"
 #include "analyze/schedule/whatif_select.h"
 #include "base/option.h"
+#include "model/hardware_file.h"
 
 #include <math.h>
 
@@ -119,16 +120,13 @@ static bool scan_input(struct whatif_edit *edit, struct str text, struct arena *
     return true;
 }
 
-/* "H200": any name that a row of hardware.def knows. */
+/* "H200": any name that a row of hardware.def knows, or a file. */
 static bool scan_hardware(struct whatif_edit *edit, struct str text, struct arena *arena,
                           struct err *err)
 {
-    (void)arena;
     edit->target = TARGET_KERNEL;
-    if (hardware_find(text))
-        return true;
-    (void)err_set(err, ERR_USAGE, "%s: no accelerator whose figures are known", edit->text);
-    return err_advise(err, "as in --hardware H200");
+    edit->hardware = hardware_named(text.data, arena, err);
+    return edit->hardware != NULL;
 }
 
 static bool scan_nothing(struct whatif_edit *edit, struct str text, struct arena *arena,

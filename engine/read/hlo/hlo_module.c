@@ -37,11 +37,11 @@ enum {
 static enum dtype dtype_of(uint64_t type)
 {
     static const uint8_t types[] = {
-        DTYPE_UNKNOWN, DTYPE_BOOL,  DTYPE_I8,    DTYPE_I16,   DTYPE_I32,   DTYPE_I64,
-        DTYPE_U8,      DTYPE_U16,   DTYPE_U32,   DTYPE_U64,   DTYPE_F16,   DTYPE_F32,
-        DTYPE_F64,     DTYPE_OTHER, DTYPE_OTHER, DTYPE_C64,   DTYPE_BF16,  DTYPE_OTHER,
-        DTYPE_C128,    DTYPE_F8,    DTYPE_F8,    DTYPE_I4,    DTYPE_OTHER, DTYPE_F8,
-        DTYPE_F8,      DTYPE_F8,    DTYPE_OTHER, DTYPE_OTHER, DTYPE_F8,    DTYPE_F8,
+        DTYPE_UNKNOWN, DTYPE_BOOL,  DTYPE_I8,    DTYPE_I16,   DTYPE_I32,  DTYPE_I64,   DTYPE_U8,
+        DTYPE_U16,     DTYPE_U32,   DTYPE_U64,   DTYPE_F16,   DTYPE_F32,  DTYPE_F64,   DTYPE_OTHER,
+        DTYPE_OTHER,   DTYPE_C64,   DTYPE_BF16,  DTYPE_OTHER, DTYPE_C128, DTYPE_F8,    DTYPE_F8,
+        DTYPE_I4,      DTYPE_OTHER, DTYPE_F8,    DTYPE_F8,    DTYPE_F8,   DTYPE_OTHER, DTYPE_OTHER,
+        DTYPE_F8,      DTYPE_F8,    DTYPE_OTHER, DTYPE_OTHER, DTYPE_F4,   DTYPE_F8,
     };
 
     return type < sizeof types ? (enum dtype)types[type] : DTYPE_OTHER;

@@ -52,12 +52,12 @@ static enum dtype dtype_of(struct str name)
         const char *name;
         enum dtype  dtype;
     } rows[] = {
-        { "f32", DTYPE_F32 },   { "bf16", DTYPE_BF16 }, { "f16", DTYPE_F16 },
-        { "f64", DTYPE_F64 },   { "s32", DTYPE_I32 },   { "u32", DTYPE_U32 },
-        { "pred", DTYPE_BOOL }, { "s64", DTYPE_I64 },   { "u64", DTYPE_U64 },
-        { "s8", DTYPE_I8 },     { "u8", DTYPE_U8 },     { "s16", DTYPE_I16 },
-        { "u16", DTYPE_U16 },   { "s4", DTYPE_I4 },     { "c64", DTYPE_C64 },
-        { "c128", DTYPE_C128 },
+        { "f32", DTYPE_F32 },   { "bf16", DTYPE_BF16 },   { "f16", DTYPE_F16 },
+        { "f64", DTYPE_F64 },   { "s32", DTYPE_I32 },     { "u32", DTYPE_U32 },
+        { "pred", DTYPE_BOOL }, { "s64", DTYPE_I64 },     { "u64", DTYPE_U64 },
+        { "s8", DTYPE_I8 },     { "u8", DTYPE_U8 },       { "s16", DTYPE_I16 },
+        { "u16", DTYPE_U16 },   { "s4", DTYPE_I4 },       { "c64", DTYPE_C64 },
+        { "c128", DTYPE_C128 }, { "f4e2m1fn", DTYPE_F4 },
     };
 
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++)

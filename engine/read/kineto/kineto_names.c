@@ -228,6 +228,7 @@ enum dtype kineto_dtype(struct str name)
         { STR_INIT("float8_e4m3fnuz"), DTYPE_F8 },
         { STR_INIT("float8_e5m2"), DTYPE_F8 },
         { STR_INIT("float8_e5m2fnuz"), DTYPE_F8 },
+        { STR_INIT("float4_e2m1fn_x2"), DTYPE_F4 },
     };
 
     if (str_starts(name, STR("c10::")))

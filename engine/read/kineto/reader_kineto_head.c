@@ -184,6 +184,7 @@ static void scan_devices(struct kineto_job *job, struct json_scan *scan)
             continue;
         }
         scan_device(scan, &fields);
+        job->profile->hosts.items[job->source->host].device_count++;
         if (scan->state == JSON_FINE)
             add_properties(job, before, add_device(job, &fields));
     }
