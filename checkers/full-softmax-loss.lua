@@ -1,6 +1,7 @@
 -- A loss over all of very many classes takes a large part of the step.
 
-local SAMPLED = { text = "Train with a sampled loss; evaluate with the full one.",
+local SAMPLED = { text = "Train with a sampled loss; evaluate with the full one. Where few positions count, as masked "
+                    .. "words do, gather them before the layer that makes the logits.",
                   code = "loss = tf.nn.sampled_softmax_loss(w, b, labels, x, num_sampled=2048, num_classes=classes)" }
 
 -- Compiled programs tell the classes by their shapes: probabilities and all that has one dimension as large.
@@ -37,8 +38,10 @@ end
 -- its gradients that take more, is over many classes. Names tell what belongs to that product.
 local function of_names(p, cfg)
   local ops, step_ns = p:table("ops"), p.fact["step.ns"]
-  local losses = ops:where { type = { like = "SoftmaxCrossEntropyWithLogits$" } }
+  local losses = ops:where { type = { like = "(SoftmaxCrossEntropyWithLogits|^LogSoftmax)$" } }
   local loss, loss_ns = losses:top("self_ns", 1):rows()[1], losses:sum("self_ns")
+  -- The joined op makes its gradient, too; that of a logarithm of softmax is four ops that take as long.
+  loss_ns = loss_ns + losses:where { type = "LogSoftmax" }:sum("self_ns")
   if not loss or loss_ns < cfg.min_loss_share * ops:sum("self_ns") or loss.mean_ns < cfg.min_loss_ns then return nil end
   local stem, product_ns
   for _, row in ipairs(ops:where { type = { class = "product" } }:top("self_ns", 20):rows()) do
@@ -161,6 +164,15 @@ needs all classes and does not train.]],
       impact_ns = 7.65e6, facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "loss/xent", type = "SparseSoftmaxCrossEntropyWithLogits", self_ns = 3e6,
                            mean_ns = 3e6 },
+                         { name = "gradient_tape/loss/mul", type = "Mul", self_ns = 5e5 },
+                         { name = "gradient_tape/m/dense/MatMul/MatMul_1", type = "_MklMatMul", self_ns = 2e6 },
+                         { name = "gradient_tape/m/dense/MatMul/MatMul", type = "_MklMatMul", self_ns = 1.5e6 },
+                         { name = "m/dense/BiasAdd", type = "_MklNativeFusedMatMul", self_ns = 1e6 },
+                         { name = "gradient_tape/m/dense/BiasAdd/BiasAddGrad", type = "BiasAddGrad", self_ns = 1e6 },
+                         { name = "sgd/Mul", type = "Mul", self_ns = 1e6 } } } },
+    { name = "a logarithm of softmax, picked from", format = "xspace", framework = "tensorflow", finding = true,
+      impact_ns = 7.65e6, facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "loss/LogSoftmax", type = "LogSoftmax", self_ns = 1.5e6, mean_ns = 1.5e6 },
                          { name = "gradient_tape/loss/mul", type = "Mul", self_ns = 5e5 },
                          { name = "gradient_tape/m/dense/MatMul/MatMul_1", type = "_MklMatMul", self_ns = 2e6 },
                          { name = "gradient_tape/m/dense/MatMul/MatMul", type = "_MklMatMul", self_ns = 1.5e6 },

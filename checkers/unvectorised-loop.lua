@@ -51,6 +51,49 @@ local function of_small_turns(p, cfg)
   }
 end
 
+-- A loop of a function whose rounds only pass over memory: a recursion over time or over a table of scores. What of
+-- it is on the path is told by type, how often it runs by name.
+local function of_rounds(p, cfg)
+  if p.framework ~= "tensorflow" or p.format ~= "xspace" or not p:has("work") then return nil end
+  local ops, step_ns = p:table("ops"), p.fact["step.ns"]
+  local often = ops:where { calls = { min = cfg.min_rounds } }
+  -- Recurrent layers multiply in each round; a function called for each row, and eager ops, are no loop of a function.
+  if often:where { type = { class = "product|convolution|attention" } }:count() > 0 then return nil end
+  local rounds, types, once = 0, {}, 0
+  for row in ops:each() do
+    local is_round = row.calls >= cfg.min_rounds and not row.is_eager
+    if is_round then
+      types[row.type or ""], rounds = true, math.max(rounds, row.calls)
+    elseif row.calls <= cfg.max_once then
+      once = once + row.self_ns
+    end
+  end
+  local ns, worst = 0, nil
+  for row in p:table("work"):where { calls = { min = cfg.min_rounds } }:each() do
+    if types[row.type or ""] and row.part == "compute" and row.phase ~= "input" then
+      ns, worst = ns + row.ns, (not worst or row.ns > worst.ns) and row or worst
+    end
+  end
+  if not worst or ns < cfg.min_rounds_share * step_ns or once < cfg.min_once_share * step_ns then return nil end
+  local executor_ns = p:has("host.executor_ns") and math.min(p.fact["host.executor_ns"], step_ns - ns) or 0
+  return finding {
+    severity = "info",
+    title = ("A loop passes over memory %s times a step: %s"):format(fmt.whole(rounds), fmt.ms(ns)),
+    subject = { op = worst.type },
+    evidence = { { "ops of its rounds a step", ns, "ns", share = math.min(1, ns / step_ns) },
+                 { "executor a step", executor_ns, "ns", share = executor_ns / step_ns },
+                 { worst.type, worst.ns, "ns" }, { "rounds a step", rounds, "count" } },
+    condition = ("%s rounds without a product, %s accepted; %s of the step"):format(
+      fmt.count(rounds), fmt.count(cfg.min_rounds), fmt.pct(ns / step_ns)),
+    remedy = { text = "Use an op that has a kernel for the whole recursion, or a form without a loop: "
+                 .. "a cumulative sum, a product with a triangle of weights, rounds of doubling. "
+                 .. "Where rounds must remain, do more in each, and write their results to a TensorArray.",
+               code = "loss = tf.nn.ctc_loss(tf.sparse.from_dense(labels), ...)   # dense labels go through a loop" },
+    impact = impact.exposed { ns = ns + executor_ns, low = 0.6 * (ns + executor_ns), high = ns + executor_ns },
+    confidence = "low",
+  }
+end
+
 return rule {
   id = "unvectorised-loop", api = 1, version = "1.0.0",
   title = "A loop handles the batch element by element",
@@ -66,6 +109,11 @@ return rule {
                          doc = "PyTorch: share of the step in stacking single samples" },
     min_small_turns = { default = 4, min = 1, max = 1e6, unit = "ratio",
                         doc = "turns of the executor for each recorded op, where a loop's ops are too small for that" },
+    min_rounds = { default = 16, min = 2, max = 1e7, unit = "count",
+                   doc = "rounds a step of a loop that only passes over memory" },
+    min_rounds_share = { default = 0.25, min = 0, max = 1, unit = "share", doc = "share of the step in its ops" },
+    max_once = { default = 2, min = 1, max = 1e6, unit = "count", doc = "calls a step of what is outside of it" },
+    min_once_share = { default = 0.05, min = 0, max = 1, unit = "share", doc = "share of the step outside of it" },
     kept = { default = 0.2, min = 0, max = 1, unit = "ratio", doc = "part of the loop's time that a batched op needs" },
   },
   doc = [[
@@ -74,7 +122,9 @@ the executor, and no op is large enough to use the cores. Elements of a map do n
 other, so the dimension can be batched; scans over time, which do, are not meant, unless no turn multiplies: sums with
 discounts and filters have a form without a loop. Priced as four
 fifths of the loop's ops and of the executor's time, or of its part of the pauses between
-ops. Silent for few turns. In PyTorch, a stack or cat of dozens of small tensors, one a sample,
+ops. A loop of a function without a product that takes a good part of the step is told, too, whose ops are large
+enough to be recorded: recursions over time, priced as its ops on the path and the executor's time.
+Silent for few turns. In PyTorch, a stack or cat of dozens of small tensors, one a sample,
 with the small ops that look at each of them; or of eight and more that ops make one by
 one, three or more for each. In compiled programs of JAX, a loop whose rounds read arrays by their number and write or
 add to arrays that no round reads: its small ops are priced, four fifths of them.]],
@@ -87,7 +137,7 @@ add to arrays that no round reads: its small ops are priced, four fifths of them
     local inside = p:table("ops"):where { name = { like = maps } }
     local turns, self_ns = inside:max("calls") or 0, inside:sum("self_ns")
     local step_ns = p.fact["step.ns"]
-    if turns < cfg.min_turns then return of_small_turns(p, cfg) end
+    if turns < cfg.min_turns then return of_small_turns(p, cfg) or of_rounds(p, cfg) end
     local executor_ns = p:has("host.executor_ns") and p.fact["host.executor_ns"] or 0
     local ns = self_ns + executor_ns
     -- Where no executor is recorded, the pauses between ops are its: the loop's part of them by how many ops it runs.
@@ -148,6 +198,22 @@ add to arrays that no round reads: its small ops are priced, four fifths of them
       tables = { ops = { { name = "scan/TensorArrayV2Read/TensorListGetItem", type = "TensorListGetItem", calls = 1,
                            self_ns = 1e3 }, { name = "while/MatMul", type = "MatMul", calls = 40, self_ns = 4e6 } },
                  activities = { { name = "ExecutorState::Process", kind = "executor", events = 900 } } } },
+    { name = "a recursion over frames", framework = "tensorflow", format = "xspace", finding = true, impact_ns = 4e6,
+      facts = { ["step.ns"] = 1e7, ["host.executor_ns"] = 1e6 },
+      tables = { ops = { { name = "ReduceLogSumExp/Exp", type = "Exp", calls = 60, self_ns = 4e6 },
+                         { name = "conv/Conv2D", type = "Conv2D", calls = 1, self_ns = 2e6 } },
+                 work = { { type = "Exp", part = "compute", phase = "forward", calls = 60, ns = 4e6 } } } },
+    { name = "a recursion that multiplies", framework = "tensorflow", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1e7, ["host.executor_ns"] = 1e6 },
+      tables = { ops = { { name = "cell/Exp", type = "Exp", calls = 60, self_ns = 4e6 },
+                         { name = "cell/MatMul", type = "MatMul", calls = 60, self_ns = 1e6 },
+                         { name = "conv/Conv2D", type = "Conv2D", calls = 1, self_ns = 2e6 } },
+                 work = { { type = "Exp", part = "compute", phase = "forward", calls = 60, ns = 4e6 } } } },
+    { name = "files decoded beside the step", framework = "tensorflow", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "DecodeJpeg", type = "DecodeJpeg", calls = 32, self_ns = 8e6 },
+                         { name = "conv/Conv2D", type = "Conv2D", calls = 1, self_ns = 9e6 } },
+                 work = { { type = "Conv2D", part = "compute", phase = "forward", calls = 1, ns = 9e6 } } } },
     { name = "a scan over time", finding = false, facts = { ["step.ns"] = 1e7, ["host.executor_ns"] = 5e6 },
       tables = { ops = { { name = "while/body/_1/while/lstm_cell/MatMul", type = "MatMul", calls = 64,
                            self_ns = 3e6 } } } },
