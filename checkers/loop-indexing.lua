@@ -25,7 +25,8 @@ Each round pays Python, the dispatcher and the autograd engine some microseconds
 at once the same work is a handful of calls. Priced as all rounds but one, and less of it. Silent where the calls
 do long work, where each round works on all that came before or gathers by what the last one picked, and for recurrent
 cells and growing concatenations, which have their own rules. A note only where each round's products have other rows,
-as those of experts: one product takes all only if they are padded or grouped.]],
+as those of experts: one product takes all only if they are padded or grouped; and
+where no shapes tell whether they have.]],
 
   check = function(p, cfg)
     local function price(row)
@@ -47,7 +48,10 @@ as those of experts: one product takes all only if they are padded or grouped.]]
     end
     return p:in_loop {
       price = price, min_share = cfg.min_share,
-      severity = function(row) return row.is_ragged and row.products >= row.repeats and "info" or nil end,
+      severity = function(row)
+        local is_unknown = row.is_ragged or not row.shapes
+        return is_unknown and row.products >= (row.is_ragged and 1 or 0.5) * row.repeats and "info" or nil
+      end,
       title = "A loop takes slices of a tensor %s times a step: %s",
       remedy = function(row)
         return { text = "Do it for all rows at once: broadcast, gather with an index tensor, torch.bmm or torch.vmap.",
@@ -113,6 +117,12 @@ as those of experts: one product takes all only if they are padded or grouped.]]
           span_ns = 1.2e7, backward_ns = 0, call_ns = 2e3, view_ns = 2e3, products = 128, gates = 0, concats = 0,
           concat_ns = 0, readbacks = 0, conversion_ns = 0, kept_ns = 0, flops = 1000000.0, elements = 1000,
           is_growing = false, is_ragged = true } } } },
+    { name = "experts, shapes unknown", framework = "pytorch", finding = true, severity = "info", impact_ns = 1.1e7,
+      facts = { ["step.ns"] = 2e7 },
+      tables = { eager_loops = { { anchor = "index", ns = 1.2e7, repeats = 64, body = 5, calls = 320,
+          span_ns = 1.2e7, backward_ns = 0, call_ns = 2e3, view_ns = 2e3, products = 64, gates = 0, concats = 0,
+          concat_ns = 0, readbacks = 0, conversion_ns = 0, kept_ns = 0, flops = 0, elements = 0,
+          is_growing = false, is_ragged = false } } } },
     { name = "slices of three steps that nothing marks", framework = "pytorch", finding = false,
       facts = { ["step.ns"] = 1e7, ["step.source"] = "whole-trace" },
       tables = { eager_loops = { { anchor = "select", ns = 9e6, repeats = 9, body = 12, calls = 108, span_ns = 9e6,

@@ -232,6 +232,35 @@ static void layers_are_no_loop(void **state)
     builder_free(&program.b);
 }
 
+/* Without shapes: sixteen slices of two kinds, each with two ops of its own behind it, are eight
+ * rounds of a loop. Where ops of four other kinds stand behind them in turn, and so never four
+ * anchors apart at one distance, they are parts of a network. */
+static void rounds_without_shapes(void **state)
+{
+    static const char *kinds[] = { "aten::relu", "aten::tanh", "aten::exp",  "aten::sin",
+                                   "aten::cos",  "aten::abs",  "aten::sqrt", "aten::neg" };
+
+    (void)state;
+    for (int is_network = 0; is_network < 2; is_network++) {
+        struct program program;
+        struct err     err = { 0 };
+
+        start(&program);
+        for (int i = 0; i < 16; i++) {
+            call(&program, "aten::select", NULL, 1000);
+            call(&program, kinds[is_network ? i % 7 : i % 2], NULL, 2000);
+            call(&program, kinds[is_network ? i % 5 : 2 + i % 2], NULL, 2000);
+        }
+        builder_finish(&program.b);
+        assert_true(analysis_eager_loops.run(&program.b.study, &err));
+        assert_int_equal(facts_find_table(&program.b.study.facts, "eager_loops")->row_count,
+                         !is_network);
+        if (!is_network)
+            assert_true(cell(&program, "eager_loops", "repeats") == 16);
+        builder_free(&program.b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -242,6 +271,7 @@ int main(void)
         cmocka_unit_test(a_later_slice_is_no_round),
         cmocka_unit_test(rounds_that_need_the_last),
         cmocka_unit_test(layers_are_no_loop),
+        cmocka_unit_test(rounds_without_shapes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

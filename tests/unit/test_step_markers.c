@@ -129,6 +129,31 @@ static void requests_for_batches(void **state)
     release(&f);
 }
 
+/* Two batches of 20 are fetched 5 apart, then an op takes 400, three times: three steps, from 0,
+ * 500 and 1000, that begin with both of their batches. */
+static void batches_of_one_update(void **state)
+{
+    struct fixture f;
+    uint32_t       main;
+
+    (void)state;
+    start(&f);
+    main = builder_timeline(&f.b, f.host, NO_ID, "python");
+    for (int i = 0; i < 3; i++) {
+        builder_slice(&f.b, main, "next(loader)", ACTIVITY_INPUT_WAIT, i * 500, 20);
+        builder_slice(&f.b, main, "next(loader)", ACTIVITY_INPUT_WAIT, i * 500 + 25, 20);
+        builder_slice(&f.b, main, "aten::mm", ACTIVITY_OP, i * 500 + 50, 400);
+    }
+    builder_finish(&f.b);
+    assert_true(markers_inputs(&f.b.profile, f.b.study.facts.names, &f.scratch, &f.markers));
+    assert_int_equal(f.markers.list.count, 3);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(f.markers.list.items[i].start_ns, i * 500);
+        assert_int_equal(f.markers.list.items[i].end_ns, i * 500 + 45);
+    }
+    release(&f);
+}
+
 /* Updates end at 90, 190, 290 and 390: steps reach from one to the next, the first one from the
  * start of the recording at 0. Where two models take turns, 20 and 180 long, none are found. */
 static void updates_end_steps(void **state)
@@ -288,6 +313,7 @@ int main(void)
         cmocka_unit_test(sessions_need_three),
         cmocka_unit_test(steps_that_overlap_by_rounding),
         cmocka_unit_test(requests_for_batches),
+        cmocka_unit_test(batches_of_one_update),
         cmocka_unit_test(updates_end_steps),
         cmocka_unit_test(runs_of_the_main_program),
         cmocka_unit_test(ops_one_by_one_are_no_steps),

@@ -86,6 +86,41 @@ static bool is_schedule(const struct eager_rounds *seen, const struct eager_clus
            elements > WORK_AN_ENTRY * eager_elements(profile, op) * others;
 }
 
+enum { MOST_ANCHORS = 4 }; /* in a round */
+
+/* Which part of the calls are of the type that stands at their place so many anchors before. */
+static double part_alike(const struct eager_rounds *seen, const struct eager_cluster *cluster,
+                         uint32_t end, uint32_t anchors)
+{
+    const struct eager_call *calls = seen->calls;
+    uint32_t                 at[MOST_ANCHORS] = { 0 }, count = 0, alike = 0, compared = 0;
+
+    for (uint32_t i = cluster->first, start = i, before = i; i < end; i++) {
+        if (calls[i].type == calls[cluster->first].type) {
+            before = at[count % anchors];
+            start = at[count++ % anchors] = i;
+        }
+        if (count <= anchors)
+            continue;
+        compared++;
+        alike += before + (i - start) < start && calls[i].type == calls[before + (i - start)].type;
+    }
+    return compared ? (double)alike / (double)compared : 0;
+}
+
+/* Without shapes anchors of one type need not take the same thing, as those in the layers of a
+ * network: the rounds of a loop call the same ops in the same order, most of them. */
+static bool look_alike(const struct eager_rounds *seen, const struct eager_cluster *cluster,
+                       uint32_t end)
+{
+    static const double LEAST_ALIKE = 0.6;
+
+    for (uint32_t anchors = 1; anchors <= MOST_ANCHORS; anchors++)
+        if (part_alike(seen, cluster, end, anchors) >= LEAST_ALIKE)
+            return true;
+    return false;
+}
+
 /* Rounds of a loop over products do not feed each other: their results are stacked behind it, or
  * each of them has a loss. */
 bool eager_rounds_are_loop(const struct eager_rounds *seen, const struct eager_cluster *cluster,
@@ -99,7 +134,8 @@ bool eager_rounds_are_loop(const struct eager_rounds *seen, const struct eager_c
     if (is_sampler(seen, cluster, end))
         return false;
     if (eager_round_kind(seen, calls[cluster->first].type)->class != ANCHOR_PRODUCT)
-        return !is_network(seen, cluster) && !is_schedule(seen, cluster, end);
+        return !is_network(seen, cluster) && !is_schedule(seen, cluster, end) &&
+               (profile->has_shapes || look_alike(seen, cluster, end));
     if (cluster->count < FEWEST_PRODUCTS)
         return false;
     for (uint32_t i = cluster->first; i < end; i++)

@@ -111,22 +111,26 @@ static const struct work_unit *op_at(const struct finder *finder, const struct r
     return &finder->ledger->units.items[rounds->units[row]];
 }
 
-/* An op right behind the backward pass takes what the network began with, or its gradient. */
+/* An op right behind the backward pass takes what the network began with, or its gradient; or, seen
+ * without shapes, the pass has a gradient for one tensor at most, which no network consists of. */
 static bool changes_input(const struct finder *finder, const struct rounds *rounds,
                           const struct round_block *block, uint32_t first_product)
 {
     const struct tensor *first = unit_left(finder->ledger, op_at(finder, rounds, first_product));
     bool                 is_behind = false;
+    uint32_t             handed = 0;
 
     for (uint32_t row = first_product + 1; row < block->starts[1]; row++) {
         const struct work_unit *unit = op_at(finder, rounds, row);
 
+        handed +=
+            str_equal(unit_type(finder->ledger, unit), STR("torch::autograd::AccumulateGrad"));
         if (is_behind && unit->phase != UNIT_BACKWARD && unit->op_class == OP_ELEMENTWISE &&
             same_dims(unit_input(finder->ledger, unit, 0), first))
             return true;
         is_behind |= unit->phase == UNIT_BACKWARD;
     }
-    return false;
+    return !finder->ledger->study->profile->has_shapes && is_behind && handed <= 1;
 }
 
 static struct call look_at_call(const struct finder *finder, const struct rounds *rounds,

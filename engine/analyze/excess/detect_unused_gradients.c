@@ -455,7 +455,7 @@ static bool find_by_count(struct finder *finder, const struct detector *self)
 {
     struct ledger *ledger = finder->ledger;
     uint32_t      *gradients = arena_new_array(ledger->scratch, uint32_t, ledger->units.count + 1);
-    uint32_t       made = 0, updates = 0, cell = NO_ID;
+    uint32_t       made = 0, updates = 0, cell = NO_ID, step = NO_ID;
     bool           has_lists = false;
 
     for (size_t u = 0; gradients && u < ledger->units.count; u++) {
@@ -463,6 +463,10 @@ static bool find_by_count(struct finder *finder, const struct detector *self)
 
         if (unit->kind != UNIT_OP)
             continue;
+        /* An update may be off the path, where other ranks are waited for. */
+        if (unit->step != step && !updates)
+            made = 0;
+        step = unit->step;
         if (str_equal(unit_type(ledger, unit), STR("torch::autograd::AccumulateGrad"))) {
             if (updates) {
                 if (!claim_by_count(finder, self, gradients, made, updates, &cell))

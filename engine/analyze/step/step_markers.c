@@ -241,11 +241,38 @@ static bool collect_runs(struct profile const *profile, struct intern *names, st
     return true;
 }
 
+/* Batches that are fetched one behind the other, as those of one update are where gradients
+ * accumulate, begin one step: next to nothing is done between them. */
+static void join_batches(struct markers *markers)
+{
+    static const double MUCH_SHORTER = 0.05; /* than what lies between two calls in the mean */
+    struct marker      *list = markers->list.items;
+    double              between_ns = 0;
+    size_t              gaps = 0, kept = 0;
+
+    for (size_t i = 1; i < markers->list.count; i++)
+        if (list[i].host == list[i - 1].host)
+            between_ns += (double)(list[i].start_ns - list[i - 1].end_ns), gaps++;
+    for (size_t i = 0; i < markers->list.count; i++) {
+        struct marker *last = kept ? &list[kept - 1] : NULL;
+
+        if (last && last->host == list[i].host &&
+            (double)(list[i].start_ns - last->end_ns) * (double)gaps < MUCH_SHORTER * between_ns)
+            last->end_ns = list[i].end_ns;
+        else
+            list[kept++] = list[i];
+    }
+    markers->list.count = kept;
+}
+
 bool markers_inputs(struct profile const *profile, struct intern *names, struct arena *arena,
                     struct markers *markers)
 {
-    return collect_runs(profile, names, arena,
-                        (struct marker_test) { ACTIVITY_INPUT_WAIT, is_input_call }, markers);
+    if (!collect_runs(profile, names, arena,
+                      (struct marker_test) { ACTIVITY_INPUT_WAIT, is_input_call }, markers))
+        return false;
+    join_batches(markers);
+    return true;
 }
 
 bool markers_sessions(struct profile const *profile, struct intern *names, struct arena *arena,
