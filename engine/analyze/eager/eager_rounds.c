@@ -113,7 +113,7 @@ static double part_alike(const struct eager_rounds *seen, const struct eager_clu
 static bool look_alike(const struct eager_rounds *seen, const struct eager_cluster *cluster,
                        uint32_t end)
 {
-    static const double LEAST_ALIKE = 0.6;
+    static const double LEAST_ALIKE = 0.4;
 
     for (uint32_t anchors = 1; anchors <= MOST_ANCHORS; anchors++)
         if (part_alike(seen, cluster, end, anchors) >= LEAST_ALIKE)
