@@ -8,6 +8,7 @@
 
 #include "analyze/analysis.h"
 #include "analyze/path/path_walk.h"
+#include "base/macros.h"
 #include "profile_builder.h"
 
 extern const struct analysis analysis_path, analysis_composition;
@@ -244,33 +245,38 @@ static void python_behind_the_mark_of_a_wait_waits(void **state)
 }
 
 /*
- * Ranges of the program's own, of 1000 us each, in which a program runs elsewhere from 100 us on
- * for 850 us; nothing tells that they wait for it. A step is from run to run: compute 850 us, host
- * 50 us behind it and 100 us before the next one.
+ * Ranges or steps that the program marks, of 1000 us each, in which a program runs elsewhere from
+ * 100 us on for 850 us; nothing tells that they wait for it. A step is from run to run: compute 850
+ * us, host 50 us behind it and 100 us before the next one.
  */
 static void ranges_that_end_behind_a_program_waited(void **state)
 {
-    struct profile_builder b;
-    uint32_t               host, python, worker, op;
+    static const enum activity_kind marks[] = { ACTIVITY_OTHER, ACTIVITY_STEP };
 
     (void)state;
-    builder_start(&b, FORMAT_XSPACE);
-    host = builder_host(&b, "h");
-    python = builder_timeline(&b, host, NO_ID, "python");
-    worker = builder_timeline(&b, host, NO_ID, "tf_XLAPjRtCpuClient");
-    for (int64_t t = 0; t < 2000000; t += 1000000) {
-        builder_slice(&b, python, "iteration", ACTIVITY_OTHER, t, 1000000);
-        builder_slice(&b, python, "PjitFunction(f)", ACTIVITY_DISPATCH, t + 10000, 80000);
-        builder_slice(&b, worker, "ThunkExecutor::Execute", ACTIVITY_RUN, t + 100000, 850000);
-        op = builder_slice(&b, worker, "dot.1", ACTIVITY_OP, t + 100000, 850000);
-        builder_stat(&b, op, STAT_RUN_ID, 1 + t);
+    for (size_t i = 0; i < ARRAY_COUNT(marks); i++) {
+        struct profile_builder b;
+        uint32_t               host, python, worker, op;
+
+        builder_start(&b, FORMAT_XSPACE);
+        host = builder_host(&b, "h");
+        python = builder_timeline(&b, host, NO_ID, "python");
+        worker = builder_timeline(&b, host, NO_ID, "tf_XLAPjRtCpuClient");
+        builder_slice(&b, python, "$loop.py:7 train", ACTIVITY_PYTHON, 0, 2000000);
+        for (int64_t t = 0; t < 2000000; t += 1000000) {
+            builder_slice(&b, python, "iteration", marks[i], t, 1000000);
+            builder_slice(&b, python, "PjitFunction(f)", ACTIVITY_DISPATCH, t + 10000, 80000);
+            builder_slice(&b, worker, "ThunkExecutor::Execute", ACTIVITY_RUN, t + 100000, 850000);
+            op = builder_slice(&b, worker, "dot.1", ACTIVITY_OP, t + 100000, 850000);
+            builder_stat(&b, op, STAT_RUN_ID, 1 + t);
+        }
+        builder_step(&b, host, 100000, 1100000);
+        builder_finish(&b);
+        walk(&b, python);
+        assert_float_equal(builder_fact(&b, "part.host_share"), 0.15, 1e-3);
+        assert_float_equal(builder_fact(&b, "part.compute_share"), 0.85, 1e-3);
+        builder_free(&b);
     }
-    builder_step(&b, host, 100000, 1100000);
-    builder_finish(&b);
-    walk(&b, python);
-    assert_float_equal(builder_fact(&b, "part.host_share"), 0.15, 1e-3);
-    assert_float_equal(builder_fact(&b, "part.compute_share"), 0.85, 1e-3);
-    builder_free(&b);
 }
 
 int main(void)

@@ -240,9 +240,9 @@ static bool leader_waits(const struct moment *moment)
            moment->leading == WORK_NONE;
 }
 
-/* A Python function, and a range that the program marked, can wait for a program in a call that no
- * event shows: what it then does without any ends just behind the program. When that program ended;
- * INT64_MIN: no such wait. */
+/* A Python function, and a range or step that the program marked, can wait for a program in a call
+ * that no event shows: what it then does without any ends just behind the program. When that
+ * program ended; INT64_MIN: no such wait. */
 static int64_t waited_unseen(const struct walk *walk, const struct position *at,
                              const struct moment *moment)
 {
@@ -252,12 +252,12 @@ static int64_t waited_unseen(const struct walk *walk, const struct position *at,
     size_t                  low;
 
     if (walk->path->has_device || !moment->leader || moment->leader->frame == NO_ID ||
-        moment->busy || moment->leading != WORK_HOST)
+        moment->busy || (moment->leading != WORK_HOST && moment->leading != WORK_NONE))
         return INT64_MIN;
     kind = (enum activity_kind)event_activity(walk->profile,
                                               walk->path->frames.items[moment->leader->frame].event)
                ->kind;
-    if (kind != ACTIVITY_PYTHON && kind != ACTIVITY_OTHER)
+    if (kind != ACTIVITY_PYTHON && kind != ACTIVITY_OTHER && kind != ACTIVITY_STEP)
         return INT64_MIN;
     low = runs_before(runs, at->t_ns);
     if (low == 0)
