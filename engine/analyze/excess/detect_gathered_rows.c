@@ -1,10 +1,12 @@
 /* gathered_rows: several devices gather what each made a part of, and then each works on all of it.
- * Weights are gathered too, but are there before; and a product of the forward pass may need all.
+ * Weights are gathered too, but are there before; a product of the forward pass may need all; and
+ * rows that are only written into an array, as gradients of looked-up rows are into a table that
+ * every device has, are needed by all of them.
  */
 #include "analyze/excess/ledger.h"
 #include "model/op_graph.h"
 
-enum { MOST_GATHERS = 32 };
+enum { MOST_GATHERS = 32, FARTHEST_SCATTER = 4 };
 
 struct gather {
     uint32_t op;
@@ -62,6 +64,33 @@ static bool feeds_product(const struct finder *finder, uint32_t op)
     return false;
 }
 
+static bool is_scatter(const struct finder *finder, uint32_t op)
+{
+    const struct compiled *compiled = &finder->ledger->compiled;
+    uint32_t               root = compiled->root[op];
+
+    return compiled_is_type(compiled, root == NO_ID ? op : root, "scatter");
+}
+
+/* Whether all that is made of a result, number by number, ends in scatters. */
+static bool feeds_scatters(const struct finder *finder, uint32_t op, int farthest)
+{
+    const struct compiled *compiled = &finder->ledger->compiled;
+    struct op_ids          consumers = op_graph_consumers(finder->profile->graph, op);
+    bool                   ok = consumers.count > 0 && farthest > 0;
+
+    for (size_t i = 0; ok && i < consumers.count; i++) {
+        uint32_t taker = consumers.ids[i];
+
+        if (compiled_timed(compiled, taker) != taker)
+            continue; /* held by another consumer, which is looked at */
+        ok = is_scatter(finder, taker) ||
+             (compiled_elements(compiled, taker) == compiled_elements(compiled, op) &&
+              feeds_scatters(finder, taker, farthest - 1));
+    }
+    return ok;
+}
+
 static const struct tensor *result_of(const struct finder *finder, uint32_t op)
 {
     const struct op *row = &finder->profile->ops.items[op];
@@ -78,7 +107,7 @@ static void list_gathers(struct finder *finder)
 
         if (!compiled_is_type(&finder->ledger->compiled, op, "all-gather") || !row->input_count ||
             !row->output_count || producers.count != 1 || !is_made(finder, producers.ids[0]) ||
-            feeds_product(finder, op))
+            feeds_product(finder, op) || feeds_scatters(finder, op, FARTHEST_SCATTER))
             continue;
         in = tensor_elements(&finder->profile->tensors.items[row->first_input]);
         out = tensor_elements(result_of(finder, op));
