@@ -221,6 +221,12 @@ local compiled = {
     text = "Multiply or decompose first, then repeat or look up the results: f(table)[index] is f(table[index]). Of "
       .. "rows that are joined with others before a product, multiply each part by its rows of the weight and add.",
     code = "h = x @ w_x + (context @ w_c)[:, None]   # instead of joining x with the context for each time" },
+  ["gathered-weights"] = {
+    title = "Weights are copied for each row that is multiplied with them: %s of each step",
+    text = "Put the rows together that need the same matrix (a batch a task, or rows sorted by task or expert) and "
+      .. "multiply the matrix with all of them at once: nothing is copied, and each matrix is read once.",
+    code = "order = jnp.argsort(task); y = jax.lax.ragged_dot(x[order], w, jnp.bincount(task, length=len(w)))   "
+      .. "# not w[task]; or a batch of one task: x @ w[t]" },
   ["gathered-windows"] = {
     title = "Windows that overlap are made and reduced one by one: %s of each step",
     text = "A sum over each window is the difference of two running sums; jax.lax.reduce_window takes maxima and "
@@ -255,8 +261,8 @@ local compiled = {
 
 local function of_compiled(p, cfg)
   local list = {}
-  for _, flaw in ipairs { "whole-copies", "gathered-rows", "gathered-windows", "fixed-work", "frozen-work",
-                           "frozen-layers", "outer-matrix", "repeated-rows", "both-branches" } do
+  for _, flaw in ipairs { "whole-copies", "gathered-rows", "gathered-weights", "gathered-windows", "fixed-work",
+                           "frozen-work", "frozen-layers", "outer-matrix", "repeated-rows", "both-branches" } do
     local cells = p:has("excess") and p:table("excess"):where { flaw = flaw }
     local says = compiled[flaw]
     if cells and cells:sum("share") >= (says.least_share or cfg.min_built_share) then
@@ -312,8 +318,8 @@ layers whose weights get several gradients for one forward call. In compiled pro
 matrices that come from arguments and not from what the program gives back, programs whose devices all get the same
 arguments and exchange nothing, what only a mapped condition takes, the other side of which was there before, results
 that every device gathers from the others and then works on as a whole, overlapping windows of a series that are made
-and reduced one by one, products of rows that are copies of a few, and in a program with gradients products of arguments
-alone that it does not give back.]],
+and reduced one by one, products of rows that are copies of a few, matrices that are copied for each row that is
+multiplied with them, and in a program with gradients products of arguments alone that it does not give back.]],
 
   check = function(p, cfg)
     if p.format == "graph" or p.format == "profile" then return passes_back(p, cfg) end
@@ -349,6 +355,10 @@ alone that it does not give back.]],
       facts = { ["step.ns"] = 1e7 }, replay = { 7e6 },
       tables = { ops = {}, excess = { { cell = 1, flaw = "whole-copies", ns = 7e6, share = 0.7, factor = 0.25,
                                         detail = "4 devices run it, each with all of its arguments" } } } },
+    { name = "weights of its own for each row", framework = "jax", format = "xspace", finding = true, severity = "warn",
+      facts = { ["step.ns"] = 1e7 }, replay = { 6e6 },
+      tables = { ops = {}, excess = { { cell = 1, flaw = "gathered-weights", ns = 6e6, share = 0.6, factor = 0.05,
+                                        detail = "a matrix copied for each row that is multiplied with it" } } } },
     { name = "a layer behind a lookup", framework = "pytorch", format = "kineto", finding = true, replay = { 5e6 },
       facts = { ["step.ns"] = 1e7 },
       tables = { ops = {}, excess = { { cell = 1, flaw = "repeated-rows", ns = 5e6, share = 0.5, factor = 0.05,
