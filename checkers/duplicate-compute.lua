@@ -183,6 +183,11 @@ local structures = {
     title = "Layers run in each round of a loop on what no round changes: %s a step",
     remedy = { text = "Run them once before the loop and keep the result.",
                code = "hint = encoder(picture)   # before: for t in timesteps: x = step(x, t, hint)" } },
+  { flaw = "teacher-again", time = "calls on what another call has seen", confidence = "medium", severity = "warn",
+    title = "A network without gradients runs again on what it has seen in the same step: %s a step",
+    remedy = { text = "Run it once for each input, before the loop that compares with it, and keep the results.",
+               code = "with torch.no_grad(): targets = [teacher(view) for view in views]   "
+                 .. "# before: for crop in crops: ..." } },
   { flaw = "paired-calls", time = "the second of two calls", confidence = "low",
     title = "The same network runs twice in a row on inputs of one shape: the second call takes %s a step",
     remedy = { text = "Leave out a call whose result is multiplied by zero, as of a guidance scale of 1. If both "
@@ -512,6 +517,12 @@ multiplied with them, and in a program with gradients products of arguments alon
       tables = { ops = { { name = "aten::mm", type = "aten::mm", self_ns = 1e6 } },
                  excess = { { cell = 2, flaw = "same-input", ns = 6e6, share = 0.6, factor = 0,
                               detail = "layers on what no round of a loop makes, 8 times a step" } } } },
+    { name = "a teacher for each crop", framework = "pytorch", format = "kineto", finding = true, severity = "warn",
+      replay = { 4e6 }, facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "aten::mm", type = "aten::mm", self_ns = 1e6 } },
+                 excess = { { cell = 1, flaw = "teacher-again", ns = 4e6, share = 0.4, factor = 0,
+                              detail = "a network without gradients runs 8 times, and the step makes 2 inputs for it"
+                            } } } },
     { name = "a whole buffer", framework = "pytorch", format = "kineto", finding = true, replay = { 4e6 },
       facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "aten::mm", type = "aten::mm", self_ns = 1e6 } },

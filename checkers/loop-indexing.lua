@@ -23,10 +23,10 @@ return rule {
   doc = [[
 Each round pays Python, the dispatcher and the autograd engine some microseconds an op for a few numbers. Over all rows
 at once the same work is a handful of calls. Priced as all rounds but one, and less of it. Silent where the calls
-do long work, where each round works on all that came before or gathers by what the last one picked, and for recurrent
-cells and growing concatenations, which have their own rules. A note only where each round's products have other rows,
-as those of experts: one product takes all only if they are padded or grouped; and
-where no shapes tell whether they have.]],
+do long work, where each round works on all that came before, gathers by what the last one picked or leaves nothing but
+what the next one takes, and for recurrent cells and growing concatenations, which have their own rules. A note only
+where each round's products have other rows, as those of experts: one product takes all only if they are padded or
+grouped; and where no shapes tell whether they have.]],
 
   check = function(p, cfg)
     local function price(row)
@@ -37,7 +37,7 @@ where no shapes tell whether they have.]],
           (row.gates < 0.9 * row.repeats or
             math.min(row.picks or 0, row.slices or 0) >= 0.9 * row.repeats) and
           not (row.is_growing and row.concats >= 0.9 * row.repeats) and
-          not row.is_history and not row.is_fed_back and
+          not row.is_history and not row.is_fed_back and not row.is_handed_on and
           -- Where no steps are known, a few rounds that fill the recording are them.
           not (p:has("step.source") and p.fact["step.source"] == "whole-trace" and row.repeats < cfg.max_steps
             and ns > 0.5 * p.fact["step.ns"]) and
@@ -111,6 +111,11 @@ where no shapes tell whether they have.]],
           span_ns = 1.2e7, backward_ns = 0, call_ns = 1e4, view_ns = 2e3, products = 0, gates = 0, concats = 0,
           concat_ns = 0, readbacks = 0, picks = 64, slices = 128, conversion_ns = 0, kept_ns = 0, flops = 0,
           elements = 1000, is_growing = false, is_history = false, is_fed_back = true, shapes = "[4,64]" } } } },
+    { name = "a forward algorithm over words", framework = "pytorch", finding = false, facts = { ["step.ns"] = 2e7 },
+      tables = { eager_loops = { { anchor = "select", ns = 1.2e7, repeats = 64, body = 5, calls = 320, span_ns = 1.2e7,
+          backward_ns = 0, call_ns = 1e4, view_ns = 2e3, products = 0, gates = 0, concats = 0, concat_ns = 0,
+          readbacks = 0, picks = 0, slices = 64, conversion_ns = 0, kept_ns = 0, flops = 0, elements = 1000,
+          is_growing = false, is_history = false, is_handed_on = true, shapes = "[32,64,11]" } } } },
     { name = "experts", framework = "pytorch", finding = true, severity = "info", impact_ns = 1.1e7,
       facts = { ["step.ns"] = 2e7 },
       tables = { eager_loops = { { anchor = "index", ns = 1.2e7, repeats = 64, body = 5, calls = 320,

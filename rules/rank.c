@@ -50,17 +50,17 @@ static bool are_alternatives(const struct draft *a, const struct draft *b)
 }
 
 /* The more specific one, but not where it is about so little of the other's time that most is left
- * to say. What is vague has no time of its own. */
+ * to say. What is vague has no time of its own: it is left beside what is about little of it. */
 static struct draft *explains(const struct pricing *pricing, struct draft *specific,
                               struct draft *general)
 {
     static const double LEAST = 0.25;
     bool                is_vague = rank_is_vague(&general->finding) && !pricing->has_device;
 
-    return is_vague || are_alternatives(specific, general) ||
-                   specific->finding.impact.mid_ns >= LEAST * general->finding.impact.mid_ns
-               ? specific
-               : general;
+    if (are_alternatives(specific, general) ||
+        specific->finding.impact.mid_ns >= LEAST * general->finding.impact.mid_ns)
+        return specific;
+    return is_vague ? NULL : general;
 }
 
 /* Of two that claim the same time, the one that keeps it; NULL: both do. */

@@ -261,6 +261,44 @@ static void rounds_without_shapes(void **state)
     }
 }
 
+/* Ten rounds of a slice, a sum and an exponential, as of an algorithm over time: each takes what
+ * the last one gave. Not where the rounds' results are stacked behind them, where each adds its own
+ * to a tensor, or where one is written down. */
+static void rounds_that_hand_on(void **state)
+{
+    enum { HANDED, STACKED, ADDED, WRITTEN };
+
+    (void)state;
+    for (int way = HANDED; way <= WRITTEN; way++) {
+        struct program program;
+        struct err     err = { 0 };
+
+        start(&program);
+        program.b.profile.has_shapes = true;
+        uint32_t select =
+            builder_activity(&program.b, "aten::select", ACTIVITY_OP,
+                             builder_op(&program.b, "aten::select", "aten::select", "f32[8,10,5]"));
+        for (int i = 0; i < 10; i++) {
+            builder_event(&program.b, program.thread, select, program.now, 1000);
+            program.now += 1100;
+            call(&program, "aten::add", "f32[8,5] f32[5]", 1000);
+            call(&program, "aten::exp", "f32[8,5]", 1000);
+            if (way == ADDED)
+                call(&program, "aten::mul", "f32[8,5] f32[8,5]", 1000);
+            if (way == WRITTEN)
+                call(&program, "aten::copy_", "f32[8] f32[8]", 1000);
+        }
+        call(&program, "aten::sum", "f32[8,5]", 1000);
+        if (way == STACKED)
+            call(&program, "aten::stack", "f32[8] f32[8] f32[8] f32[8] f32[8] f32[8]", 1000);
+        builder_finish(&program.b);
+        assert_true(analysis_eager_loops.run(&program.b.study, &err));
+        assert_true(cell(&program, "eager_loops", "repeats") == 10);
+        assert_true(cell(&program, "eager_loops", "is_handed_on") == (way == HANDED));
+        builder_free(&program.b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -272,6 +310,7 @@ int main(void)
         cmocka_unit_test(rounds_that_need_the_last),
         cmocka_unit_test(layers_are_no_loop),
         cmocka_unit_test(rounds_without_shapes),
+        cmocka_unit_test(rounds_that_hand_on),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

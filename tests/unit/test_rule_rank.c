@@ -47,6 +47,29 @@ static void a_small_part_leaves_the_whole(void **state)
     }
 }
 
+/* Without a device what is vague about 40 of 100 ms stays beside a more specific finding of 1 ms of
+ * them, and goes below one of 30. */
+static void what_is_vague_stays_beside_a_small_part(void **state)
+{
+    (void)state;
+    for (int is_large = 0; is_large < 2; is_large++) {
+        struct fixture f;
+
+        start(&f, replay_parts);
+        assert_true(vec_push(&f.rules[1].info.more_specific_than, &f.arena, "a"));
+        add(&f, 0, (struct price_request) { METHOD_SHARE, 40 * MS, NAN, NAN, NAN, NAN },
+            1u << PART_INPUT);
+        f.list.drafts.items[0].finding.severity = SEVERITY_INFO;
+        add(&f, 1,
+            (struct price_request) { METHOD_EXPOSED, (is_large ? 30 : 1) * MS, NAN, NAN, NAN, NAN },
+            1u << PART_INPUT);
+        assert_true(rank_claims(&f.pricing, &f.list, &f.arena));
+        assert_int_equal(f.list.drafts.items[0].finding.hidden_by != NULL, is_large);
+        assert_null(f.list.drafts.items[1].finding.hidden_by);
+        arena_free(&f.arena);
+    }
+}
+
 /* What has no price and is told by a finding that has one goes below it; what warns, or is told by
  * another rule, stays. */
 static void a_fact_goes_below_what_tells_it(void **state)
@@ -305,6 +328,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_more_specific_keeps_the_time),
         cmocka_unit_test(a_small_part_leaves_the_whole),
+        cmocka_unit_test(what_is_vague_stays_beside_a_small_part),
         cmocka_unit_test(a_fact_goes_below_what_tells_it),
         cmocka_unit_test(a_veto_takes_prices_away),
         cmocka_unit_test(the_limit_is_told_first),

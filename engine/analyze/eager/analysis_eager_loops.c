@@ -37,6 +37,7 @@ enum loops_column {
     IS_GROWING,
     IS_HISTORY,
     IS_FED_BACK,
+    IS_HANDED_ON,
     IS_RAGGED,
     OPS,
     SHAPES,
@@ -72,6 +73,8 @@ static const struct column_spec columns[] = {
                      "its products take more with each round: all that came before" },
     [IS_FED_BACK] = { "is_fed_back", UNIT_BOOL,
                       "a round picks and writes down what the next one gathers by" },
+    [IS_HANDED_ON] = { "is_handed_on", UNIT_BOOL,
+                       "rounds leave nothing but what the next one takes" },
     [IS_RAGGED] = { "is_ragged", UNIT_BOOL,
                     "products of most rounds have other rows than the first" },
     [OPS] = { "ops", UNIT_NAME, "the first calls of the body" },
@@ -90,7 +93,7 @@ struct loop {
     uint32_t key, first_call, count, repeats;
     double   calls, span_ns, call_ns, backward_ns, products, gates, concats, concat_ns, readbacks,
         picks, slices, conversion_ns, flops, elements, others, first_concat, last_concat, fed_back,
-        other_rows;
+        handed_on, other_rows;
     int64_t first_rows; /* of its first product */
     bool    is_history;
 };
@@ -255,6 +258,8 @@ static bool take(struct finder *finder, const struct eager_cluster *cluster, uin
     loop->count++;
     loop->is_history = loop->is_history || eager_rounds_grow(&finder->rounds, cluster->first, end);
     loop->fed_back += eager_rounds_fed_back(&finder->rounds, cluster->first, end);
+    loop->handed_on +=
+        eager_rounds_hand_on(&finder->rounds, cluster, end, run_end) ? cluster->count : 0;
     loop->repeats += cluster->count;
     loop->span_ns += span_of(calls, cluster->first, end, cluster->count);
     for (uint32_t i = cluster->first; i < end; i++) {
@@ -375,6 +380,7 @@ static bool add_row(struct finder *finder, struct table *table, const struct loo
     emit_number(table, IS_HISTORY, row, loop->is_history);
     emit_number(table, IS_FED_BACK, row,
                 loop->fed_back + loop->count >= MOST_ROUNDS * loop->repeats);
+    emit_number(table, IS_HANDED_ON, row, loop->handed_on >= MOST_ROUNDS * loop->repeats);
     emit_number(table, IS_RAGGED, row, loop->other_rows > 0.5 * loop->products);
     emit_name(table, OPS, row, name_body(finder, loop, body));
     if (first->op != NO_ID)

@@ -208,3 +208,75 @@ uint32_t eager_rounds_fed_back(const struct eager_rounds *seen, uint32_t first, 
     }
     return rounds;
 }
+
+/* Takes two tensors of the same shape, or changes one in place: a sum over the rounds. */
+static bool adds_up(const struct eager_rounds *seen, uint32_t call)
+{
+    const struct profile *profile = seen->profile;
+    const struct op      *op = &profile->ops.items[seen->calls[call].op];
+    const struct tensor  *to = &profile->tensors.items[op->first_input];
+
+    if (str_ends(profile_str(profile, seen->calls[call].type), STR("_")))
+        return true;
+    if (op->input_count < 2 || to[0].rank != to[1].rank)
+        return false;
+    for (int8_t i = 0; i < to->rank; i++)
+        if (to[0].dims[i] != to[1].dims[i])
+            return false;
+    return true;
+}
+
+/* A call behind which the next round begins gives what this one leaves. */
+static bool leaves_sum(const struct eager_rounds *seen, const struct eager_cluster *cluster,
+                       uint32_t anchor)
+{
+    uint32_t last = anchor;
+
+    while (last > cluster->first &&
+           eager_round_kind(seen, seen->calls[last - 1].type)->traits & IS_LOOK)
+        last--;
+    return last > cluster->first && (seen->calls[last - 1].op == NO_ID || adds_up(seen, last - 1));
+}
+
+/* Results are put together, or summed up, some way behind the loop. */
+static bool is_collected(const struct eager_rounds *seen, const struct eager_cluster *cluster,
+                         uint32_t end, uint32_t run_end)
+{
+    const struct profile *profile = seen->profile;
+    uint32_t              sums = 0;
+
+    for (uint32_t i = end; i < run_end; i++) {
+        const struct eager_call *call = &seen->calls[i];
+        uint16_t                 is = eager_round_kind(seen, call->type)->traits;
+
+        sums += call->op != NO_ID && i < end + 2 * cluster->count && adds_up(seen, i);
+        if (sums * 2 >= cluster->count)
+            return true;
+        if (is & IS_STACK && (call->op == NO_ID || profile->ops.items[call->op].input_count < 2 ||
+                              profile->ops.items[call->op].input_count * 2 >= cluster->count))
+            return true;
+    }
+    return false;
+}
+
+bool eager_rounds_hand_on(const struct eager_rounds *seen, const struct eager_cluster *cluster,
+                          uint32_t end, uint32_t run_end)
+{
+    enum { LEAVES = IS_WRITE | IS_READBACK | IS_PICK | IS_STACK | IS_LOSS | IS_PRODUCT | IS_DRAW };
+    const struct eager_call *calls = seen->calls;
+
+    if (!seen->profile->has_shapes ||
+        eager_round_kind(seen, calls[cluster->first].type)->class != ANCHOR_SLICE)
+        return false;
+    for (uint32_t i = cluster->first; i < end; i++) {
+        struct str name = eager_base_name(profile_str(seen->profile, calls[i].type));
+
+        if (eager_round_kind(seen, calls[i].type)->traits & LEAVES ||
+            str_fits(name, "detach|clone"))
+            return false;
+        if (i > cluster->first && eager_round_key(&calls[i], ANCHOR_SLICE) == cluster->key &&
+            leaves_sum(seen, cluster, i))
+            return false;
+    }
+    return !is_collected(seen, cluster, end, run_end);
+}
