@@ -371,15 +371,16 @@ static void trained_way_back(struct program *program, uint32_t forward, const ch
 }
 
 /* Behind four layers of 1 ms, a product of 3 ms, its loss of 5 ms, and back 4 and 6: 18 of 26 ms.
- * Of 20480 classes a tenth is kept; where they are not known, too; of 512 nothing is said. */
+ * Of 20480 classes 512, a fortieth, are kept; where they are not known, 0.03; of 512 nothing is
+ * said. */
 static void a_loss_over_many_classes(void **state)
 {
     static const struct {
         const char *logits;
         bool        has_shapes;
         double      excess_ns;
-    } cases[] = { { "f32[64,20480] i64[64]", true, 0.9 * 18e6 },
-                  { "f32[64,20480] i64[64]", false, 0.9 * 18e6 },
+    } cases[] = { { "f32[64,20480] i64[64]", true, 0.975 * 18e6 },
+                  { "", false, 0.97 * 18e6 },
                   { "f32[64,512] i64[64]", true, 0 } };
 
     (void)state;

@@ -6,11 +6,11 @@
 enum {
     FEWEST_CLASSES = 8192,
     FEWEST_LAYERS = 3,
-    SAMPLES = 2048 /* looked at by a sampled loss */
+    SAMPLES = 512 /* looked at by a sampled loss */
 };
 static const double LEAST_SHARE = 0.10;  /* of the step */
 static const double LEAST_UNSEEN = 0.40; /* the same, of classes that are not known */
-static const double UNSEEN_EXCESS = 0.9;
+static const double UNSEEN_EXCESS = 0.97;
 
 struct loss {
     uint32_t first, last; /* units: the product, and the last op of the loss */
