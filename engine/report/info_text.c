@@ -4,6 +4,7 @@
 #include "analyze/analysis.h"
 #include "base/sort.h"
 #include "report/describe.h"
+#include "report/efficiency.h"
 #include "report/inventory.h"
 #include "report/layout.h"
 #include "report/output.h"
@@ -317,31 +318,6 @@ static void write_bounds(struct layout *layout, const struct study *study)
     layout_wrap(layout, 2, "", 4, text_str(&line));
 }
 
-/* Where a step's time goes, as factors that multiply to what all ideals together leave of it. */
-static void write_efficiency(struct layout *layout, const struct study *study)
-{
-    static const char *const names[] = {
-        "delays", "input", "host", "copies", "balance", "network"
-    };
-    struct text line = { .arena = layout->arena };
-    double      all, value;
-
-    if (!facts_get(&study->facts, "efficiency.all", &all))
-        return;
-    text_add(&line, STR("efficiency "));
-    unit_print(&line, all, UNIT_SHARE);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        struct text fact = { .arena = layout->arena };
-
-        text_print(&fact, "efficiency.%s", names[i]);
-        if (!facts_get(&study->facts, text_str(&fact).data, &value))
-            continue;
-        text_print(&line, " %s %s ", i ? "x" : "=", names[i]);
-        unit_print(&line, value, UNIT_SHARE);
-    }
-    layout_wrap(layout, 2, "", 4, text_str(&line));
-}
-
 static void write_replay(struct layout *layout, const struct study *study)
 {
     struct text line = { .arena = layout->arena };
@@ -359,7 +335,7 @@ static void write_replay(struct layout *layout, const struct study *study)
     text_add(&line, STR(" at worst"));
     layout_wrap(layout, 2, "", 4, text_str(&line));
     write_bounds(layout, study);
-    write_efficiency(layout, study);
+    efficiency_text(layout, study, "");
 }
 
 struct late_rank { /* rows of collective_lateness that name it */

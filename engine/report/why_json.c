@@ -2,6 +2,7 @@
 
 #include "analyze/schedule/why.h"
 #include "base/json_fields.h"
+#include "report/efficiency.h"
 #include "report/info_json.h"
 
 static void put_cause(struct json_writer *json, const struct why_cause *cause)
@@ -54,6 +55,8 @@ void why_json(const struct why *why, const struct study *study,
     put_integer(&json, "step", why->step);
     put_ms(&json, "start_ms", why->start_ns);
     put_ms(&json, "duration_ms", why->duration_ns);
+    if (why->is_step)
+        efficiency_json(&json, study);
     put_array(&json, "causes");
     for (size_t i = 0; i < why->causes.count; i++)
         put_cause(&json, &why->causes.items[i]);

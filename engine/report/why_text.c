@@ -3,6 +3,7 @@
 #include "analyze/schedule/why.h"
 #include "analyze/study.h"
 #include "base/sort.h"
+#include "report/efficiency.h"
 #include "report/head_text.h"
 #include "report/layout.h"
 
@@ -125,12 +126,14 @@ static void write_classes(struct layout *layout, const struct why *why)
 }
 
 /* Small causes are told as their sum. */
-static void write_causes(struct layout *layout, const struct why *why)
+static void write_causes(struct layout *layout, const struct why *why, const struct study *study)
 {
     double   rest_ns = 0, least_ns = why->duration_ns * SMALL_SHARE;
     uint32_t rest = 0, shown = 0;
 
     write_classes(layout, why);
+    if (why->is_step)
+        efficiency_text(layout, study, "All steps: ");
     text_add(layout->text, STR("  "));
     if (why->is_compared)
         text_add(layout->text, STR("Most excess first; beside what it takes more:"));
@@ -226,6 +229,6 @@ void why_text(const struct why *why, const struct study *study,
 
     head_text(&layout, study);
     write_subject(&layout, why);
-    write_causes(&layout, why);
+    write_causes(&layout, why, study);
     write_late(&layout, why);
 }
