@@ -65,6 +65,9 @@ min_ahead_share on. A rule that names the stage at fault takes the place of this
                               .. "change, work on whole batches and in parallel, decode smaller inputs.",
                             code = made_lighter }
     end
+    -- Its pipelines make batches ahead, in threads and on the device, which no PyTorch recording shows.
+    local is_dali = stage and stage:find("::DALI$") ~= nil or activities ~= nil
+      and activities:where { kind = "input-wait", name = { like = "nvidia/dali/" } }:count() > 0
     local price = impact.replay { { "prefetch" }, fallback = impact.exposed { ns = wait_ns } }
     local all_of_it = impact.exposed { ns = wait_ns, low = wait_ns, high = wait_ns }
     local _, ahead_ns = p:whatif { { "prefetch" } }
@@ -87,6 +90,16 @@ min_ahead_share on. A rule that names the stage at fault takes the place of this
                            .. "arrays, keep what does not change, decode smaller inputs.",
                          code = "def __getitems__(self, rows):   # a batch at once, nothing to collate\n"
                            .. "    return self.x[rows], self.y[rows]" }
+    end
+    if is_dali then
+      evidence[#evidence + 1] = { "who makes it", "a pipeline of NVIDIA DALI" }
+      remedy[p.framework] = {
+        text = "The pipeline makes batches ahead and does not keep up: give it threads, decode and augment on the "
+          .. "device, and cache what is decoded.",
+        code = "pipe = pipeline(batch_size=b, num_threads=8, device_id=0, prefetch_queue_depth=3)\n"
+          .. "images = fn.decoders.image(files, device=\"mixed\")   # in the pipeline",
+      }
+      price = all_of_it
     end
     if p:has("input.fills_queue") then
       evidence[#evidence + 1] = { "who makes it", "threads that fill a queue by runs of the session" }
@@ -121,6 +134,13 @@ min_ahead_share on. A rule that names the stage at fault takes the place of this
     { name = "one thread fills a queue", framework = "tensorflow", format = "xspace", finding = true, impact_ns = 6e6,
       facts = { ["step.ns"] = 1e7, ["input.wait_ns"] = 6e6, ["input.wait_share"] = 0.6,
                 ["input.fills_queue"] = true, ["host.cores"] = 4 } },
+    { name = "DALI makes it", format = "kineto", framework = "pytorch", finding = true, impact_ns = 6e6,
+      facts = { ["step.ns"] = 1e7, ["input.wait_ns"] = 6e6, ["input.wait_share"] = 0.6 },
+      tables = { activities = { { name = "nvidia/dali/plugin/pytorch/__init__.py(168): __next__", kind = "input-wait",
+                                  path_self_ns = 6e6 } } } },
+    { name = "a stage of DALI makes it", framework = "tensorflow", format = "xspace", finding = true, impact_ns = 6e6,
+      facts = { ["step.ns"] = 1e7, ["input.wait_ns"] = 6e6, ["input.wait_share"] = 0.6,
+                ["input.bottleneck"] = "Iterator::Root::Prefetch::DALI" } },
     { name = "a graph's pipeline runs ahead", format = "graph", framework = "tensorflow", finding = false,
       facts = { ["step.ns"] = 1e7, ["input.wait_ns"] = 1.5e6, ["input.wait_share"] = 0.15,
                 ["input.is_prefetched"] = true } },

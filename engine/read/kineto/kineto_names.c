@@ -145,6 +145,12 @@ static const struct name_kind name_kinds[] = {
     { DEVICE, "event_record*", ACTIVITY_OTHER },
 };
 
+/* The call of NVIDIA DALI's iterators that waits for a batch and hands it over. */
+static bool hands_over_batch(struct str frame)
+{
+    return str_ends(frame, STR(": __next__")) && str_contains(frame, STR("nvidia/dali/plugin/"));
+}
+
 enum activity_kind kineto_kind(enum kineto_class class, struct str name)
 {
     static const enum activity_kind presets[KINETO_UNKNOWN + 1] = {
@@ -160,6 +166,8 @@ enum activity_kind kineto_kind(enum kineto_class class, struct str name)
         [KINETO_ACCELERATOR] = ACTIVITY_KERNEL,
     };
 
+    if (class == KINETO_PYTHON && hands_over_batch(name))
+        return ACTIVITY_INPUT_WAIT;
     for (size_t i = 0; i < ARRAY_COUNT(name_kinds); i++) {
         const struct name_kind *row = &name_kinds[i];
 
