@@ -401,6 +401,29 @@ static void nobody_records_for_weeks(void **state)
     arena_free(&reading.arena);
 }
 
+/* Two allocations of 300 and 500 bytes failed: PyTorch's "[OutOfMemory]", which is no memory event.
+ */
+static void failed_allocations_are_counted(void **state)
+{
+    struct reading reading;
+
+    (void)state;
+    read_text(
+        &reading,
+        STR("{\"traceEvents\": [{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::mm\","
+            " \"pid\": 7, \"tid\": 7, \"ts\": 2, \"dur\": 20},"
+            "{\"ph\": \"i\", \"cat\": \"cpu_instant_event\", \"name\": \"[OutOfMemory]\","
+            " \"pid\": 7, \"tid\": 7, \"ts\": 4, \"args\": {\"Bytes\": 300, \"Device Type\": 1}},"
+            "{\"ph\": \"i\", \"cat\": \"cpu_instant_event\", \"name\": \"[OutOfMemory]\","
+            " \"pid\": 7, \"tid\": 7, \"ts\": 5, \"args\": {\"Bytes\": 500, \"Device Type\": 1}}"
+            "]}"));
+    assert_true(reading.is_fine);
+    assert_int_equal(reading.profile.failed_allocations, 2);
+    assert_int_equal(reading.profile.failed_bytes, 500);
+    assert_int_equal(reading.profile.memory_events.count, 0);
+    arena_free(&reading.arena);
+}
+
 /* An empty name and none: rules and tables take names for texts. */
 static void what_has_no_name_is_told_so(void **state)
 {
@@ -532,6 +555,7 @@ int main(void)
         cmocka_unit_test(a_long_event_keeps_its_duration),
         cmocka_unit_test(nobody_records_for_weeks),
         cmocka_unit_test(what_has_no_name_is_told_so),
+        cmocka_unit_test(failed_allocations_are_counted),
         cmocka_unit_test(convolutions_and_attention_have_flops),
         cmocka_unit_test(knows_its_files),
         cmocka_unit_test(ranks_past_the_budget_are_left_out),

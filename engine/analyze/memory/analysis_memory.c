@@ -34,6 +34,8 @@ enum memory_fact {
     RESIDUAL,
     RESIDUAL_OP,
     TEMPORARY,
+    FAILED,
+    FAILED_BYTES,
     FACT_COUNT
 };
 static const struct fact_spec produces[] = {
@@ -66,6 +68,10 @@ static const struct fact_spec produces[] = {
     [RESIDUAL] = { "memory.residual_bytes", UNIT_BYTES, "most bytes an op leaves behind" },
     [RESIDUAL_OP] = { "memory.residual_op", UNIT_NAME, "that op" },
     [TEMPORARY] = { "memory.temporary_bytes", UNIT_BYTES, "most temporary bytes of one op" },
+    [FAILED] = { "memory.failed_count", UNIT_COUNT,
+                 "allocations of the recording that failed for want of memory; PyTorch alone "
+                 "tells" },
+    [FAILED_BYTES] = { "memory.failed_bytes", UNIT_BYTES, "the most that one of them asked for" },
 };
 enum allocators_column {
     A_ALLOCATOR,
@@ -387,6 +393,18 @@ static bool set_top_owner(struct study *study, const struct memory_timeline *mai
 }
 
 /* Facts speak of the first timeline: a device's when there is one. */
+static bool set_failed(struct study *study)
+{
+    const struct profile *profile = study->profile;
+    struct facts         *facts = &study->facts;
+
+    if (profile->format != FORMAT_KINETO)
+        return true;
+    return facts_set(facts, &produces[FAILED], profile->failed_allocations) &&
+           (profile->failed_allocations == 0 ||
+            facts_set(facts, &produces[FAILED_BYTES], (double)profile->failed_bytes));
+}
+
 static bool set_facts(struct study *study, const struct memory_timelines *timelines, double steps)
 {
     const struct memory_timeline *main = &timelines->list.items[0];
@@ -532,7 +550,7 @@ static bool make(struct study *study, struct arena *scratch)
     if (timelines.list.count == 0)
         return facts_absent(&study->facts, "allocators|memory_use|memory.", NULL,
                             "memory is recorded by op, not over time");
-    return fill_allocators(study, &timelines, (double)windows.count) &&
+    return set_failed(study) && fill_allocators(study, &timelines, (double)windows.count) &&
            fill_uses(study, &timelines) && fill_owners(study, owners, &timelines) &&
            set_facts(study, &timelines, (double)windows.count) &&
            facts_absent(&study->facts, "memory.", NULL,

@@ -369,12 +369,26 @@ static void add_flow_end(struct kineto *kineto, const struct kineto_event *event
         kineto->is_full = true;
 }
 
+/* An allocation that failed: the program went on without it, or the recording would not be there.
+ */
+static void add_failure(struct kineto *kineto, const struct kineto_event *event)
+{
+    int64_t bytes = kineto_integer(event, FIELD_BYTES, 0);
+
+    kineto->profile->failed_allocations++;
+    if (bytes > kineto->profile->failed_bytes)
+        kineto->profile->failed_bytes = bytes;
+}
+
 static void add_instant(struct kineto *kineto, const struct kineto_event *event)
 {
-    int64_t  time_ns;
-    uint32_t track;
+    struct str name = kineto_has(event, FIELD_NAME) ? event->fields[FIELD_NAME] : STR("");
+    int64_t    time_ns;
+    uint32_t   track;
 
-    if (!kineto_has(event, FIELD_NAME) || !str_equal(event->fields[FIELD_NAME], STR("[memory]")))
+    if (str_equal(name, STR("[OutOfMemory]")))
+        add_failure(kineto, event);
+    if (!str_equal(name, STR("[memory]")))
         return;
     if (!take_time(kineto, event, FIELD_START, &time_ns)) {
         kineto->trouble[TROUBLE_TIME]++;

@@ -344,6 +344,9 @@ static void merge_source(struct kineto_job *job, const struct kineto *kineto)
     profile->has_python_frames |= kineto->profile->has_python_frames;
     profile->has_shapes |= kineto->profile->has_shapes;
     profile->has_stacks |= kineto->profile->has_stacks;
+    profile->failed_allocations += kineto->profile->failed_allocations;
+    if (kineto->profile->failed_bytes > profile->failed_bytes)
+        profile->failed_bytes = kineto->profile->failed_bytes;
     job->has_fractions |= kineto->has_fractions;
 }
 
