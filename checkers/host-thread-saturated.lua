@@ -32,7 +32,10 @@ waits.]],
       condition = ("%s busy, %s accepted, at %s use of %s cores"):format(
         fmt.pct(math.min(1, busy)), fmt.pct(cfg.min_busy), fmt.pct(use), fmt.count(cores)),
       remedy = { text = "Give input, logging and preparation to other threads or processes, or the loop to a "
-                   .. "compiler." },
+                   .. "compiler." .. (p.framework == "tensorflow" and " Ops that need nothing of each other run beside "
+                   .. "each other where the program did not limit their threads: 0 is one a core." or ""),
+                 code = p.framework == "tensorflow" and "tf.config.threading.set_inter_op_parallelism_threads(0)\n"
+                   .. "tf.config.threading.set_intra_op_parallelism_threads(0)  # both before the first op" or nil },
       impact = impact.none(),
       confidence = "medium",
     }

@@ -18,11 +18,16 @@ without a price: it tells which rules to follow. Silent where most ops are of un
 the sums exceed what the device can do, which means that traffic was counted that caches serve.]],
 
   check = function(p, cfg)
+    local is_nvidia = p:has("device.model") and p.fact["device.model"]:find("NVIDIA", 1, true) ~= nil
     return p:at_limit {
       limit = "memory", title = "Memory traffic is the limit: %s of it is used, %s of arithmetic",
       min_known = cfg.min_known, min_use = cfg.min_use, max_other = cfg.max_other,
       remedy = { text = "Move less: fuse neighbours, 16 bit activations, larger batches for products that are bound "
-                   .. "by weights." },
+                   .. "by weights." .. (is_nvidia and " Where rows lie beside each other, have the cache fetch "
+                   .. "128 bytes at once." or ""),
+                 code = is_nvidia and "cudart = ctypes.CDLL(\"libcudart.so\")\n"
+                   .. "cudart.cudaDeviceSetLimit(0x05, 128)  # cudaLimitMaxL2FetchGranularity, before training"
+                   or nil },
     }
   end,
 
@@ -30,6 +35,10 @@ the sums exceed what the device can do, which means that traffic was counted tha
     { name = "at the limit", finding = true,
       facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.05, ["flops.mfu"] = 0.1, ["flops.bytes_per_step"] = 1.6e10,
                 ["flops.memory_peak_per_s"] = 2e12, ["flops.known_share"] = 0.9 } },
+    { name = "at the limit of a GPU of NVIDIA", finding = true,
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.05, ["flops.mfu"] = 0.1, ["flops.bytes_per_step"] = 1.6e10,
+                ["flops.memory_peak_per_s"] = 2e12, ["flops.known_share"] = 0.9,
+                ["device.model"] = "NVIDIA A100-SXM4-80GB" } },
     { name = "neither", finding = false,
       facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.5, ["flops.mfu"] = 0.2, ["flops.bytes_per_step"] = 4e9,
                 ["flops.memory_peak_per_s"] = 2e12, ["flops.known_share"] = 0.9 } },

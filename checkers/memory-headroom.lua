@@ -24,6 +24,8 @@ at most: parameters do not grow. Silent where the device is busy or memory is us
     -- Parameters do not grow with the batch, and workspace of libraries grows in steps: more is not sure to fit.
     local times = math.max(2, math.min(4, math.floor(0.8 / share)))
     local is_served = p:has("serving.trains") and not p.fact["serving.trains"]
+    local takes_all = p.framework == "tensorflow" and p:has("memory.allocator")
+      and p.fact["memory.allocator"]:find("^GPU_%d+_bfc$") ~= nil
     return finding {
       title = ("%s of memory is free while the device waits for the host %s of the step"):format(
         fmt.pct(1 - share), fmt.pct(idle)),
@@ -33,7 +35,11 @@ at most: parameters do not grow. Silent where the device is busy or memory is us
       condition = ("%s in use, %s accepted; waits %s, %s accepted"):format(
         fmt.pct(share), fmt.pct(cfg.max_share), fmt.pct(idle), fmt.pct(cfg.min_idle)),
       remedy = { text = (is_served and "Let more requests in at once: %d times as many should fit." or
-                   "Raise the batch where training allows it: %d times as large should fit."):format(times) },
+                   "Raise the batch where training allows it: %d times as large should fit."):format(times)
+                   .. (takes_all and " TensorFlow takes the whole memory when it starts; where others need what is "
+                   .. "free, have it take what it uses." or ""),
+                 code = takes_all and "for gpu in tf.config.list_physical_devices(\"GPU\"):\n"
+                   .. "    tf.config.experimental.set_memory_growth(gpu, True)" or nil },
       impact = impact.none(),
       confidence = "medium",
     }
@@ -44,6 +50,10 @@ at most: parameters do not grow. Silent where the device is busy or memory is us
       facts = { ["device.idle_share"] = 0.4, ["device.idle_launch_share"] = 0.05,
                 ["device.idle_host_late_share"] = 0.35, ["memory.peak_bytes"] = 8e9, ["memory.capacity_bytes"] = 40e9,
                 ["memory.peak_share"] = 0.2 } },
+    { name = "TensorFlow's allocator has all of it", framework = "tensorflow", finding = true,
+      facts = { ["device.idle_share"] = 0.4, ["device.idle_launch_share"] = 0.05,
+                ["device.idle_host_late_share"] = 0.35, ["memory.peak_bytes"] = 8e9, ["memory.capacity_bytes"] = 40e9,
+                ["memory.peak_share"] = 0.2, ["memory.allocator"] = "GPU_0_bfc" } },
     { name = "the device is busy", finding = false,
       facts = { ["device.idle_share"] = 0.02, ["device.idle_launch_share"] = 0.01,
                 ["device.idle_host_late_share"] = 0.01, ["memory.peak_bytes"] = 8e9, ["memory.capacity_bytes"] = 40e9,

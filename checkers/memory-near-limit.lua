@@ -33,8 +33,13 @@ program. Counts bytes in use, not what a pool reserved. No price. Silent below m
       condition = ("%s in use, %s accepted"):format(fmt.pct(share), fmt.pct(cfg.min_share)),
       remedy = { text = is_served and "Where an engine fills it with keys and values, that is on purpose; else smaller "
                    .. "batches, prompts in chunks, weights in 8 bits." or
-                   "Checkpoint activations, shard the optimiser, or accumulate smaller batches.",
-                 code = not is_served and p.framework == "pytorch"
+                   "Checkpoint activations, shard the optimiser, or accumulate smaller batches."
+                   .. (p.framework == "tensorflow" and " A session that is asked for it says who held what when memory "
+                   .. "does run out." or ""),
+                 code = p.framework == "tensorflow"
+                   and "options = tf.compat.v1.RunOptions()\noptions.report_tensor_allocations_upon_oom = True\n"
+                   .. "session.run(train, options=options)"
+                   or not is_served and p.framework == "pytorch"
                    and "y = torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)" or
                         p.framework == "jax" and "block = jax.checkpoint(block)" or nil },
       impact = impact.none(),
@@ -47,6 +52,9 @@ program. Counts bytes in use, not what a pool reserved. No price. Silent below m
       facts = { ["device.idle_share"] = 0.1, ["memory.peak_bytes"] = 38e9, ["memory.capacity_bytes"] = 40e9,
                 ["memory.peak_share"] = 0.95 },
       tables = { memory_owners = { { owner = "aten::mm", bytes = 4e9 } } } },
+    { name = "95 % of a session's", framework = "tensorflow", finding = true,
+      facts = { ["device.idle_share"] = 0.1, ["memory.peak_bytes"] = 38e9, ["memory.capacity_bytes"] = 40e9,
+                ["memory.peak_share"] = 0.95 } },
     { name = "half", finding = false,
       facts = { ["device.idle_share"] = 0.1, ["memory.peak_bytes"] = 20e9, ["memory.capacity_bytes"] = 40e9,
                 ["memory.peak_share"] = 0.5 } },
