@@ -1,10 +1,39 @@
 -- Turning quantised weights back into floats costs as much as a good part of the products.
+-- Rounding as quantised layers would, in a program that trains nothing: training needs it, floats do not.
+local function simulated(p, cfg)
+  if p.format ~= "kineto" or not p:has("work") or (p.fact["torch.backward_ns"] or 0) > 0 then return nil end
+  local step_ns = p.fact["step.ns"]
+  local rounds = p:table("work"):where { type = { like = "fake_quantize" }, phase = "forward" }
+  local ns, count = rounds:sum("ns"), rounds:sum("calls")
+  if ns < cfg.min_share * step_ns then return nil end
+  -- Observers look for the extremes of what is rounded behind them.
+  local seen_ns = p:table("work"):where { type = { like = "::_?aminmax$" } }:sum("ns")
+  local top = rounds:top("ns", 1):rows()[1]
+  local all_ns = math.min(ns + seen_ns, step_ns)
+  return finding {
+    title = ("Rounding as quantised layers would takes %s of each step, and nothing is trained"):format(
+      fmt.ms(all_ns)),
+    severity = all_ns >= 0.1 * step_ns and "warn" or "info",
+    subject = { op = top.type },
+    evidence = { { "fake quantisation a step", ns, "ns", share = math.min(1, ns / step_ns) },
+                 { "looking for extremes", seen_ns, "ns" }, { "calls a step", count, "count" } },
+    condition = ("fake quantisation takes %s of the step, %s accepted"):format(
+      fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
+    remedy = { text = "Convert the model to quantised layers, or switch observers and fake quantisation off for "
+                 .. "inference in floats.",
+               code = "model.apply(torch.ao.quantization.disable_observer)\n"
+                 .. "model.apply(torch.ao.quantization.disable_fake_quant)   # or convert(model)" },
+    impact = impact.exposed { ns = all_ns, low = 0.9 * ns, high = math.min(1.3 * all_ns, step_ns) },
+    confidence = "medium",
+  }
+end
+
 return rule {
   id = "quantised-dequant-overhead", api = 1, version = "1.0.0",
   title = "Dequantising takes a good part of the products' time",
   category = "kernels", severity = "info",
   formats = { "kineto", "xspace" },
-  needs = { "step.ns", "kernels" },
+  needs = { "step.ns" },
   cause = "dequant", tags = { "precision", "kernels" },
   params = {
     min_ratio = { default = 0.10, min = 0, max = 10, unit = "ratio",
@@ -14,9 +43,16 @@ return rule {
   },
   doc = [[
 A separate kernel writes weights in 16 bits that the product then reads again; fused products unpack them in registers.
-Priced as their time less a tenth. Silent below a tenth of the products and 2 % of the step.]],
+Priced as their time less a tenth. Silent below a tenth of the products and 2 % of the step. In PyTorch also said of
+fake quantisation in a program without a backward pass, which then only costs time: priced as its ops.]],
 
   check = function(p, cfg)
+    local found = simulated(p, cfg)
+    if found then return found end
+    if not p:has("kernels") then
+      return not p:has("work") and skip { reason = "no kernels are recorded",
+                                          capture = "a timeline of the device" } or nil
+    end
     local step_ns, kernels = p.fact["step.ns"], p:table("kernels")
     local unpack = kernels:where { name = { like = "(?i)dequant" }, category = { like = "^(?!gemm|attention)" } }
     local ns, product_ns = math.min(unpack:sum("total_ns"), step_ns),
@@ -43,6 +79,17 @@ Priced as their time less a tenth. Silent below a tenth of the products and 2 % 
       facts = { ["step.ns"] = 1e7 },
       tables = { kernels = { { name = "kDequantizeBlockwise", category = "other", total_ns = 1e6, calls = 100 },
                              { name = "ampere_bf16_s16816gemm", category = "gemm", total_ns = 3e6, calls = 100 } } } },
+    -- 5 ms of rounding and 1 ms of looking for extremes.
+    { name = "left on in a server of floats", framework = "pytorch", format = "kineto", finding = true,
+      severity = "warn", impact_ns = 6e6, facts = { ["step.ns"] = 1e7, ["torch.backward_ns"] = 0 },
+      tables = { work = {
+        { type = "aten::fake_quantize_per_tensor_affine", phase = "forward", calls = 14, ns = 5e6 },
+        { type = "aten::aminmax", phase = "forward", calls = 14, ns = 1e6 },
+        { type = "aten::conv2d", phase = "forward", calls = 7, ns = 3e6 } } } },
+    { name = "training with quantisation in mind", framework = "pytorch", format = "kineto", finding = false,
+      facts = { ["step.ns"] = 1e7, ["torch.backward_ns"] = 2e6 },
+      tables = { work = {
+        { type = "aten::fake_quantize_per_tensor_affine", phase = "forward", calls = 14, ns = 5e6 } } } },
     { name = "fused", framework = "pytorch", format = "kineto", finding = false, facts = { ["step.ns"] = 1e7 },
       tables = { kernels = { { name = "gemm_dequant_kernel", category = "gemm", total_ns = 3e6, calls = 100 } } } },
   },

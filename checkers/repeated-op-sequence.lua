@@ -121,6 +121,52 @@ local function of_reads(p, cfg)
   }
 end
 
+-- Whether the rounds multiply: layers of a network do.
+local function has_product(p, ops)
+  for op in ops:gmatch("[\\w:]+") do
+    local class = p:class_of(op)
+    if class == "product" or class == "convolution" or class == "attention" or class == "cell" or
+        class == "normalisation" or class == "embedding" then return true end
+  end
+  return false
+end
+
+-- A few small ops without any product, with as many rounds of nodes in the backward pass: a loop of the program over
+-- parameters, classes or items that takes part in the loss.
+local function both_ways(p, cfg)
+  local step_ns, forward, back = p.fact["step.ns"], nil, nil
+  for row in p:table("sequences"):each() do
+    if row.repeats >= cfg.min_repeats and row.mean_op_ns <= cfg.max_op_ns and not row.ops:find("Backward") and
+        row.ops:find(" > ") and not has_product(p, row.ops) and (not forward or row.total_ns > forward.total_ns) then
+      forward = row
+    end
+  end
+  if not forward then return nil end
+  for row in p:table("sequences"):each() do
+    if row.ops:find("Backward") and math.abs(row.repeats - forward.repeats) <= 0.1 * forward.repeats and
+        not row.ops:find("MmBackward") and not row.ops:find("ConvolutionBackward") and
+        (not back or row.total_ns > back.total_ns) then back = row end
+  end
+  local all_ns = forward.total_ns + (back and back.total_ns or 0)
+  if not back or all_ns < cfg.min_read_share * step_ns then return nil end
+  return finding {
+    title = ("%s runs %s times a step, and its gradients as often: %s"):format(
+      forward.ops, fmt.whole(forward.repeats), fmt.ms(all_ns)),
+    severity = "warn", locations = place_of(forward),
+    evidence = { { "forward a step", forward.total_ns, "ns", share = math.min(1, forward.total_ns / step_ns) },
+                 { "backward a step", back.total_ns, "ns", share = math.min(1, back.total_ns / step_ns) },
+                 { "rounds a step", forward.repeats, "count" }, { "mean op", forward.mean_op_ns, "ns" } },
+    condition = ("%s rounds without a product take %s of the step both ways, %s accepted"):format(
+      fmt.whole(forward.repeats), fmt.pct(all_ns / step_ns), fmt.pct(cfg.min_read_share)),
+    remedy = { text = "Do all rounds in one call; a penalty on the weights is the optimizer's weight_decay, or one "
+                 .. "norm over all parameters.",
+               code = "penalty = torch.stack(torch._foreach_norm(list(model.parameters()))).square().sum()\n"
+                 .. "# or torch.optim.AdamW(…, weight_decay=1e-5)" },
+    impact = impact.exposed { ns = (1 - cfg.kept) * all_ns, low = 0.6 * all_ns, high = all_ns },
+    confidence = "medium",
+  }
+end
+
 -- Ledger: a whole network is called again and again; its ops are no short sequence.
 local function of_calls(p, cfg)
   return p:in_excess {
@@ -169,7 +215,9 @@ loop of the program over parameters, classes or boxes: priced as its pauses, and
 network that is called again and again without gradients, where nothing shows that a call takes what the one before
 made, is priced as its small ops, and half of its large ones, of all calls but one. In TensorFlow a Python loop over
 slices leaves its rounds in the graph, numbered: priced as the executor's time for them and half to nine tenths of
-their own. Silent where a rule knows the loop, for long ops and below min_share.]],
+their own. Rounds of small ops without any product, with as many rounds of their nodes in the backward pass, are a loop
+over parameters or items in the loss: priced as most of both. Silent where a rule knows the loop, for long ops and below
+min_share.]],
 
   check = function(p, cfg)
     local step_ns = p.fact["step.ns"]
@@ -178,7 +226,7 @@ their own. Silent where a rule knows the loop, for long ops and below min_share.
       return skip { reason = "neither the ops of a graph nor those of eager PyTorch are recorded",
                     capture = "a host timeline" }
     end
-    local found = of_calls(p, cfg) or of_reads(p, cfg)
+    local found = of_calls(p, cfg) or of_reads(p, cfg) or both_ways(p, cfg)
     if found then return found end
     local worst
     for row in p:table("sequences"):each() do
@@ -232,6 +280,20 @@ their own. Silent where a rule knows the loop, for long ops and below min_share.
       impact_ns = 1.5e6, facts = { ["step.ns"] = 1e7, ["torch.forward_ns"] = 5e6 },
       tables = { sequences = { { ops = "aten::linalg_vector_norm > aten::item", repeats = 88, total_ns = 3e6,
                                  gap_ns = 2e6, mean_op_ns = 8e4 } } } },
+    -- Nine tenths of 2 and 4 ms.
+    { name = "a norm of each weight in the loss", framework = "pytorch", finding = true, severity = "warn",
+      impact_ns = 5.4e6, facts = { ["step.ns"] = 2e7, ["torch.forward_ns"] = 9e6 },
+      tables = { sequences = {
+        { ops = "aten::linalg_vector_norm > aten::pow > aten::mul > aten::add", repeats = 89, total_ns = 2e6,
+          mean_op_ns = 4e3 },
+        { ops = "AddBackward0 > MulBackward0 > PowBackward0 > LinalgVectorNormBackward0", repeats = 89,
+          total_ns = 4e6, mean_op_ns = 8e3 } } } },
+    { name = "layers of a deep network", framework = "pytorch", finding = false,
+      facts = { ["step.ns"] = 2e7, ["torch.forward_ns"] = 9e6 },
+      tables = { sequences = {
+        { ops = "aten::linear > aten::mul > aten::add", repeats = 40, total_ns = 2e6, mean_op_ns = 4e3 },
+        { ops = "AddBackward0 > MulBackward0 > AddmmBackward0", repeats = 40, total_ns = 2e6,
+          mean_op_ns = 8e3 } } } },
     { name = "long ops whose values are read", framework = "pytorch", finding = false,
       facts = { ["step.ns"] = 1e7, ["torch.forward_ns"] = 5e6 },
       tables = { sequences = { { ops = "aten::mm > aten::item", repeats = 10, total_ns = 5e6, gap_ns = 4e5,

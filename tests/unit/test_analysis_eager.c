@@ -163,6 +163,36 @@ static void casts_are_counted(void **state)
     builder_free(&program.b);
 }
 
+/* Under autocast a product copies its weight to another type, here in 2 us of its 5. It is told
+ * where what it takes are of two types, or the weight is four times as large as the rows. */
+static void products_convert_their_weights(void **state)
+{
+    static const struct {
+        const char *tensors;
+        bool        is_told;
+    } ways[] = { { "bf16[64,16] f32[16,16]", true },
+                 { "f32[4,16] f32[16,16]", true },
+                 { "f32[8,16] f32[16,16]", false } };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(ways); i++) {
+        struct program program;
+        struct err     err = { 0 };
+
+        start(&program);
+        call(&program, "aten::linear", ways[i].tensors, 5000);
+        program.now = 500;
+        call(&program, "aten::copy_", "bf16[16,16] f32[16,16]", 2000);
+        builder_finish(&program.b);
+        assert_true(analysis_eager_casts.run(&program.b.study, &err));
+        if (ways[i].is_told)
+            assert_true(cell(&program, "eager_casts", "ns") == 2000);
+        else
+            assert_true(facts_find_table(&program.b.study.facts, "eager_casts")->row_count == 0);
+        builder_free(&program.b);
+    }
+}
+
 /* Medians of unordered values, odd and even counts. */
 static void medians_need_no_order(void **state)
 {
@@ -398,6 +428,7 @@ int main(void)
         cmocka_unit_test(clearing_and_clipping_are_summed),
         cmocka_unit_test(pauses_of_every_step_are_summed),
         cmocka_unit_test(casts_are_counted),
+        cmocka_unit_test(products_convert_their_weights),
         cmocka_unit_test(on_a_device_its_work_counts),
         cmocka_unit_test(appending_is_seen),
         cmocka_unit_test(medians_need_no_order),

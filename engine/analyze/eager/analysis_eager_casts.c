@@ -41,15 +41,20 @@ static bool is_cast(const struct profile *profile, const struct eager_call *call
            str_fits(name, "to|to_copy|type_as");
 }
 
-/* A product that converts its weight itself, as under autocast, does so each time. */
+/* A product that converts its weight itself, as under autocast, does so each time. Where both
+ * operands have one type both may be converted: it is mostly the weight where that is far larger.
+ */
 static bool converts_weight(const struct profile *profile, const struct eager_call *call)
 {
+    enum { FAR_LARGER = 4 };
     struct str           name = eager_base_name(profile_str(profile, call->type));
     const struct op     *op = call->op != NO_ID ? &profile->ops.items[call->op] : NULL;
     const struct tensor *operands = op ? &profile->tensors.items[op->first_input] : NULL;
 
     return call->phase == PHASE_FORWARD && call->conversion_ns > 0 && op && op->input_count >= 2 &&
-           operands[0].dtype != operands[1].dtype && (eager_kind_of(name).traits & IS_PRODUCT);
+           (operands[0].dtype != operands[1].dtype ||
+            tensor_count(&operands[1]) >= FAR_LARGER * tensor_count(&operands[0])) &&
+           (eager_kind_of(name).traits & IS_PRODUCT);
 }
 
 static bool count_cast(struct counter *counter, const struct eager_call *call)
