@@ -36,6 +36,25 @@ local function of_pytorch(p, cfg)
   }
 end
 
+local function product(dims)
+  local n = 1
+  for d in dims:gmatch("[0-9]+") do n = n * tonumber(d) end
+  return n
+end
+
+-- Collectives that add up the table's gradient over devices: name, and which part of their elements is the table's.
+local function exchanged(rows, shape)
+  for _, row in ipairs(rows) do
+    local result = (row.shapes or ""):match("->(.*)$") or ""
+    local own, all = 0, 0
+    for dims in result:gmatch("\\[[0-9,]*\\]") do
+      all = all + product(dims)
+      if dims == shape then own = own + product(dims) end
+    end
+    if (row.type or ""):find("^all-reduce") and own > 0 then return row, own / all end
+  end
+end
+
 return rule {
   id = "dense-embedding-gradient", api = 1, version = "1.0.0",
   title = "A whole embedding table is updated for a few rows",
@@ -57,8 +76,9 @@ return rule {
   doc = [[
 A lookup touches the rows of its ids; a dense gradient and its optimizer touch all of them. Seen as a
 gather from a table [rows, width] beside ops whose result is the whole table. Priced as those ops,
-of which the touched share stays. Silent for small tables, many ids, and where shapes are unknown
-and no segment sum of TensorFlow's densified gradients shows.]],
+of which the touched share stays, and of an all-reduce that
+adds the gradient up over devices what goes for rows alone. Silent for small tables, many ids, and where shapes are
+unknown and no segment sum of TensorFlow's densified gradients shows.]],
 
   check = function(p, cfg)
     if p.format == "kineto" then return of_pytorch(p, cfg) end
@@ -66,11 +86,6 @@ and no segment sum of TensorFlow's densified gradients shows.]],
     local all_ns = ops:sum("self_ns")
     if all_ns <= 0 then return nil end
     local rows = ops:top("self_ns", 400):rows()
-    local function product(dims)
-      local n = 1
-      for d in dims:gmatch("[0-9]+") do n = n * tonumber(d) end
-      return n
-    end
     local tables = {}
     for _, row in ipairs(rows) do
       local name = (row.name or "") .. " " .. (row.type or "")
@@ -96,7 +111,8 @@ and no segment sum of TensorFlow's densified gradients shows.]],
         local is_sparse = (row.type or ""):find("^(Resource)?(SparseApply|Scatter)")
         -- A product makes the gradient of a layer as large as the table, which needs all of it.
         local is_product = (row.type or ""):find("MatMul")
-        if result == shape and not is_copy and not is_sparse and not is_product and not name:find("(?i)gather") then
+        local is_exchange = (row.type or ""):find("^all-reduce") -- comes on top
+        if result == shape and not (is_exchange or is_copy or is_sparse or is_product or name:find("(?i)gather")) then
           ns, top = ns + row.self_ns, top or row
           names[#names + 1] = "\\Q" .. row.name:gsub(",", ".") .. "\\E"
         end
@@ -133,8 +149,19 @@ and no segment sum of TensorFlow's densified gradients shows.]],
       evidence[#evidence + 1] = { "rows looked up a step", best.info.ids, "count" }
       kept = math.max(best.info.ids / best.info.rows, 0.02)
     end
+    local edits = { { "scale", name = table.concat(best.names, "|"), factor = kept } }
+    local exchange, part = exchanged(rows, best.shape)
+    if exchange and p:has("comm.ns") and p.fact["comm.ns"] > 0 then
+      -- Every device sends its rows to all; until the last one has come, less data help nothing.
+      local devices = math.max(p:table("collectives"):max("group_size") or 1, 1)
+      local moving = 1 - math.min((p.fact["comm.wait_ns"] or 0) / p.fact["comm.ns"], 1)
+      edits[#edits + 1] = { "scale", name = "\\Q" .. exchange.name .. "\\E",
+                            factor = 1 - part * moving * math.max(1 - devices * kept, 0) }
+      evidence[#evidence + 1] = { "of " .. exchange.name .. " the table's", part, "share" }
+    end
     -- Ops that ran at once take no more of the step than their share of all.
     local spared_ns = (1 - kept) * math.min(best.ns, best.ns / all_ns * p.fact["step.ns"])
+    edits.fallback = impact.exposed { ns = spared_ns, low = 0.7 * spared_ns, high = spared_ns }
     return finding {
       title = ("Updating all of an embedding table takes %s of op time"):format(fmt.pct(best.ns / all_ns)),
       subject = { op = best.top.name }, evidence = evidence,
@@ -146,8 +173,7 @@ and no segment sum of TensorFlow's densified gradients shows.]],
                             "table = table.at[ids].add(-lr * grad_rows)   # no dense optimizer state on the table" or
                         "opt.apply_gradients(...)   "
                         .. "# tf.IndexedSlices: no regulariser or clipping that densifies them" },
-      impact = impact.replay { { "scale", name = table.concat(best.names, "|"), factor = kept },
-                               fallback = impact.exposed { ns = spared_ns, low = 0.7 * spared_ns, high = spared_ns } },
+      impact = impact.replay(edits),
       confidence = "medium",
     }
   end,
@@ -159,6 +185,15 @@ and no segment sum of TensorFlow's densified gradients shows.]],
           self_ns = 1e5 },
                          { name = "multiply_subtract_fusion", type = "fusion",
                              shapes = "[100000,64]x[100000,64]->[100000,64]", self_ns = 7e6 } } } },
+    { name = "a dense gradient that devices add up", framework = "jax", format = "xspace", finding = true,
+      replay = { 4e6 },
+      facts = { ["step.ns"] = 1e7, ["comm.ns"] = 4e6, ["comm.wait_ns"] = 1e6 },
+      tables = { collectives = { { name = "all-reduce", type = "all-reduce", group_size = 4 } },
+                 ops = { { name = "gather.1", type = "gather", shapes = "[100000,64]x[256]->[256,64]", self_ns = 1e5 },
+                         { name = "all-reduce", type = "all-reduce", shapes = "[100000,64]x[64]->[100000,64],[64]",
+                           self_ns = 4e6 },
+                         { name = "subtract_fusion", type = "fusion",
+                           shapes = "[100000,64]x[100000,64]->[100000,64]", self_ns = 3e6 } } } },
     { name = "a sparse update", framework = "tensorflow", format = "profile", finding = false,
       facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "embedding_lookup", type = "GatherV2", shapes = "[100000,64]x[256]x[]->[256,64]",
