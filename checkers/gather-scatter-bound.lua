@@ -55,9 +55,10 @@ return rule {
   },
   doc = [[
 Sorts, gathers, scatters and layout changes compute nothing. A full sort whose first element alone is
-used is an argmax or a top-k in disguise. Shuffles inside fusions count where the fusion holds nothing else. Priced as
-the time of sorts, of which a selection keeps a twentieth, and half of the other shuffles. Without a sort, indexing is
-worth a note only: models of graphs consist of it. Silent below min_share, and of sorts inside of embedding bags.]],
+used is an argmax or a top-k in disguise; a permutation is a sort, too. Shuffles inside fusions count where the fusion
+holds nothing else. Priced as the time of sorts, of which a selection keeps a twentieth, and half of the other shuffles.
+Without a sort, indexing is worth a note only: models of graphs consist of it. Silent below min_share, and of sorts
+inside of embedding bags.]],
 
   check = function(p, cfg)
     local on_device = p.format == "kineto" or (p.format == "xspace" and p:has("device.idle_share"))
@@ -120,7 +121,13 @@ worth a note only: models of graphs consist of it. Silent below min_share, and o
       evidence = evidence, locations = locations,
       condition = ("ops that only move data take %s of op time, %s accepted"):format(
         fmt.pct(ns / all_ns), fmt.pct(cfg.min_share)),
-      remedy = sorting and { text = "Select instead of sorting: argmax, top-k, or a partial sort.",
+      -- JAX shuffles by sorting numbers that it draws, a few times over.
+      remedy = sorting and (top[1].scope or ""):find("\\(_shuffle\\)") and
+               { text = "These sorts shuffle. Draw a few indices, where a repeated one does no harm, instead of "
+                   .. "permuting all for a few; permute whole data sets once an epoch, outside of the step.",
+                 code = "rows = jax.random.randint(key, (k,), 0, n)   # not jax.random.choice(key, n, (k,), "
+                   .. "replace=False) or permutation(key, n)[:k]" } or
+               sorting and { text = "Select instead of sorting: argmax, top-k, or a partial sort.",
                              code = p.framework == "jax"
                                and "best = jnp.argmax(x, axis=-1)   # or jax.lax.top_k(x, k)" or
                                     p.framework == "pytorch" and "best = x.argmax(-1)   # or x.topk(k)"
@@ -155,6 +162,11 @@ worth a note only: models of graphs consist of it. Silent below min_share, and o
     { name = "a full sort", framework = "jax", finding = true, replay = { 8e6 },
       facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "sort.0", type = "sort", shapes = "[6,32000]->[]", self_ns = 9e6 },
+                         { name = "dot.1", type = "dot", self_ns = 1e6 } } } },
+    { name = "a permutation for a few rows", framework = "jax", finding = true, replay = { 7.6e6 },
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "sort.2", type = "sort", scope = "jit(train_step)/jit(_shuffle)/sort",
+                           shapes = "[60000]x[60000]->[]", self_ns = 8e6 },
                          { name = "dot.1", type = "dot", self_ns = 1e6 } } } },
     { name = "a top-k of all", framework = "tensorflow", format = "graph", finding = true, replay = { 7.6e6 },
       facts = { ["step.ns"] = 1e7 },
