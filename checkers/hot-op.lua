@@ -30,6 +30,13 @@ local structures = {
                  .. "H v; solvers (conjugate gradients, power iteration) need no more than that.",
                code = "hvp = lambda v: jax.jvp(jax.grad(loss), (params,), (v,))[1]   "
                  .. "# instead of jax.hessian(loss)(params) @ v" } },
+  { flaw = "traced-jacobian", time = "derivatives beyond those of one or two vectors",
+    title = "Derivatives for each unit vector are made, and only a diagonal of them is added up: %s of each step",
+    remedy = { text = "Estimate the divergence or Laplacian with a random vector a sample (Hutchinson): the mean of "
+                 .. "v . J v over v of random signs is the trace of J. Where it must be exact, as for a reported "
+                 .. "likelihood, keep it to evaluation.",
+               code = "v = jax.random.rademacher(key, x.shape, x.dtype)\n"
+                 .. "trace = v @ jax.jvp(f, (x,), (v,))[1]   # instead of jnp.trace(jax.jacfwd(f)(x))" } },
   { flaw = "product-order", time = "products beyond those in the other order",
     title = "Products in another order take less: %s of each step too much",
     remedy = { text = "Multiply from the small side: (A B) x is A (B x), and q (k^T v) needs no array of all pairs. "
@@ -318,11 +325,10 @@ return rule {
 Names what a look at the program should begin with. Rules that know why an op is slow say more. On a host, a kind of
 work of which programs rarely need much (sorting, random numbers, decompositions, copies, passes over memory far beyond
 the products) is named with its line; its price, what it takes less a usual need, is a bound. In compiled
-programs of JAX, products that take less in another order, and matrices of derivatives that are only multiplied, are
-priced by their sizes. Of PyTorch programs
-on a host the array is named whose ops, forward and back, take most: what makes it smaller or needless saves them all.
-Elsewhere the type
-of op that takes most is named; which share of it may go is not known, so its price is a bound. Kernels of an
+programs of JAX, products that take less in another order, and matrices of derivatives that are only multiplied or of
+which only the diagonal is added up, are priced by their sizes. Of PyTorch programs on a host the array is named
+whose ops, forward and back, take most: what makes it smaller or needless saves them all. Elsewhere the type of op
+that takes most is named; which share of it may go is not known, so its price is a bound. Kernels of an
 accelerator are ranked by the op that launched them where they are recorded, with how far they are from what the device
 can do, or why that is not known: a program that its kernels hold gets an answer. Silent when time is spread, or when
 ops are a small part of the step.]],
@@ -420,6 +426,11 @@ ops are a small part of the step.]],
       tables = { op_types = { { type = "fusion", self_ns = 9e6 } },
                  excess = { { cell = 1, flaw = "dense-jacobian", cause = "shape", grade = "A", ns = 8e6, share = 0.8,
                               factor = 0.05 } } } },
+    { name = "an exact divergence", framework = "jax", format = "xspace", finding = true, severity = "warn",
+      replay = { 8e6 }, facts = { ["step.ns"] = 1e7 },
+      tables = { op_types = { { type = "fusion", self_ns = 9e6 } },
+                 excess = { { cell = 1, flaw = "traced-jacobian", cause = "shape", grade = "A", ns = 8e6, share = 0.8,
+                              factor = 0.1 } } } },
     { name = "an adapter added to its weight", framework = "jax", format = "xspace", finding = true, severity = "info",
       replay = { 1e6 }, facts = { ["step.ns"] = 1e7 },
       tables = { op_types = { { type = "fusion", self_ns = 9e6 } },

@@ -215,6 +215,44 @@ static void derivatives_for_each_unit_vector(void **state)
     }
 }
 
+/* 64 unit vectors, 1 ms, through a matrix of 64 x 64, 8 ms, and a mask that leaves the diagonal,
+ * made and applied in 1 ms each: of 64 products two are needed. Where sines of the matrix are taken
+ * all are. */
+static void derivatives_for_a_diagonal(void **state)
+{
+    (void)state;
+    for (int is_needed = 0; is_needed < 2; is_needed++) {
+        struct program program;
+        uint32_t       rows, columns, one, mask, matrix, made, zeros, diagonal;
+
+        start(&program);
+        rows = add(&program, "iota", "-> s32[64,64]", NULL, NO_ID, NO_ID);
+        columns = add(&program, "iota", "-> s32[64,64]", NULL, NO_ID, NO_ID);
+        one = add(&program, "compare", "s32[64,64] s32[64,64] -> pred[64,64]", "jit(f)/eq", NO_ID,
+                  rows);
+        link(&program, columns, one);
+        mask = add(&program, "compare", "s32[64,64] s32[64,64] -> pred[64,64]", "jit(f)/eq", NO_ID,
+                   rows);
+        link(&program, columns, mask);
+        matrix = add(&program, "parameter", "-> f32[64,64]", NULL, NO_ID, NO_ID);
+        made = add_flops(&program, "dot", "f32[64,64] f32[64,64] -> f32[64,64]", "jit(f)/dot", one,
+                         matrix, 2 * 64 * 64 * 64);
+        zeros = add(&program, "broadcast", "-> f32[64,64]", NULL, NO_ID, NO_ID);
+        diagonal = add(&program, "select", "pred[64,64] f32[64,64] f32[64,64] -> f32[64,64]",
+                       "jit(f)/select_n", NO_ID, mask);
+        link(&program, made, diagonal);
+        link(&program, zeros, diagonal);
+        add(&program, "reduce", "f32[64,64] -> f32[]", "jit(f)/reduce_sum", NO_ID, diagonal);
+        if (is_needed)
+            add(&program, "sine", "f32[64,64] -> f32[64,64]", "jit(f)/sin", NO_ID, made);
+        run_step(&program, (uint32_t[]) { one, mask, made, diagonal },
+                 (int64_t[]) { 1000000, 1000000, 8000000, 1000000 }, 4);
+        assert_true(fabs(claimed(&program, "traced-jacobian") -
+                         (is_needed ? 0 : (1 - 2.0 / 64) * 11e6)) < 1);
+        release(&program);
+    }
+}
+
 /* 512 values padded to 8192 for transforms there and back, 6 and 4 ms, of which 512 are kept, where
  * twice the data is enough: 1024 of 8192. So it is with taking the complex numbers between them
  * apart and putting them together, 1 ms each. A filter that keeps 512 numbers of the transform of
@@ -440,6 +478,7 @@ int main(void)
         cmocka_unit_test(results_that_all_devices_gather),
         cmocka_unit_test(products_in_the_other_order),
         cmocka_unit_test(derivatives_for_each_unit_vector),
+        cmocka_unit_test(derivatives_for_a_diagonal),
         cmocka_unit_test(gradients_for_a_norm),
         cmocka_unit_test(transforms_of_padding),
         cmocka_unit_test(transforms_of_real_numbers),

@@ -26,24 +26,11 @@ static void reach(struct basis *basis, uint32_t op)
     basis->reached[basis->count++] = op;
 }
 
-/* Numbers of rows are compared with those of columns, in a square. */
 static int64_t identity_size(const struct waste *waste, uint32_t op)
 {
-    const struct op     *row = &waste->profile->ops.items[op];
-    struct op_ids        producers = op_graph_producers(waste->graph, op);
-    const struct tensor *shape;
+    int64_t size = linear_identity(waste, op);
 
-    if (!compiled_is_type(waste->compiled, op, "compare") || producers.count != 2 ||
-        !row->output_count || waste_calls(waste, op) <= 0 ||
-        !str_ends(profile_str(waste->profile, row->origin), STR("/eq")))
-        return 0;
-    for (size_t i = 0; i < producers.count; i++)
-        if (waste->compiled->from[compiled_maker(waste->compiled, producers.ids[i])])
-            return 0;
-    shape = &waste->profile->tensors.items[row->first_output];
-    return shape->rank == 2 && shape->dims[0] == shape->dims[1] && shape->dims[0] >= SMALLEST
-               ? shape->dims[0]
-               : 0;
+    return size >= SMALLEST ? size : 0;
 }
 
 /* How many of what it takes are made of the basis; what holds others has theirs. */

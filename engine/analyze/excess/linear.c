@@ -158,3 +158,20 @@ bool linear_takers(const struct waste *waste, uint32_t op, struct linear_reach *
     }
     return true;
 }
+
+int64_t linear_identity(const struct waste *waste, uint32_t op)
+{
+    const struct op     *row = &waste->profile->ops.items[op];
+    struct op_ids        producers = op_graph_producers(waste->graph, op);
+    const struct tensor *shape;
+
+    if (!is_type(waste, op, "compare") || producers.count != 2 || !row->output_count ||
+        waste_calls(waste, op) <= 0 ||
+        !str_ends(profile_str(waste->profile, row->origin), STR("/eq")))
+        return 0;
+    for (size_t i = 0; i < producers.count; i++)
+        if (waste->compiled->from[compiled_maker(waste->compiled, producers.ids[i])])
+            return 0;
+    shape = &waste->profile->tensors.items[row->first_output];
+    return shape->rank == 2 && shape->dims[0] == shape->dims[1] ? shape->dims[0] : 0;
+}

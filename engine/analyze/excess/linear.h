@@ -32,5 +32,8 @@ bool linear_takers(const struct waste *waste, uint32_t op, struct linear_reach *
 bool linear_is_elementwise(const struct waste *waste, uint32_t op);
 /* Spread from something smaller, or made of constants alone. */
 bool linear_is_thin(const struct waste *waste, uint32_t op);
+/* Rows of an identity matrix, as a square of numbers of rows compared with those of columns; 0: it
+ * is none, or does not run. */
+int64_t linear_identity(const struct waste *waste, uint32_t op);
 
 #endif

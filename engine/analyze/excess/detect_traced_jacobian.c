@@ -1,0 +1,140 @@
+/* traced_jacobian: derivatives are made for each unit vector, and of the square matrix that they
+ * make only the diagonal is added up, as for the divergence of a field or the Laplacian of a
+ * function. One product with a random vector gives that sum on average. Seen by what is made of
+ * identity matrices by linear steps alone, of the vectors' and of that which masks the diagonal or
+ * is its gradient: the two meet in products, and nothing else takes either. */
+#include "analyze/excess/linear.h"
+#include "base/macros.h"
+
+static const double  LEAST_SHARE = 0.05; /* of the steps */
+static const int64_t SMALLEST = 8;       /* unit vectors */
+static const double  VECTORS = 2;        /* that take about as long as one, which fills no batch */
+enum { MOST_SEEDS = 64 };
+
+struct traces {
+    struct waste *waste;
+    uint64_t     *seeds;  /* by op: bit by identity that it is made of by linear steps */
+    uint32_t     *missed; /* by op: operands that were not looked at yet */
+    uint32_t     *queue;  /* ops whose operands were all looked at */
+    uint32_t     *met;    /* products of what is made of two identities */
+    size_t        seed_count, queue_count, met_count;
+    bool          is_broken; /* something else takes derivatives */
+};
+
+/* What becomes of the identities in its operands. */
+static uint64_t seeds_of(struct traces *traces, uint32_t op)
+{
+    struct waste    *waste = traces->waste;
+    struct op_ids    producers = op_graph_producers(waste->graph, op);
+    uint32_t         root = waste->compiled->root[op], from = NO_ID;
+    uint64_t         all = 0, common = 0;
+    size_t           count = 0, thin = 0;
+    enum linear_role role;
+
+    if (root != NO_ID)
+        return traces->seeds[root];
+    for (size_t i = 0; i < producers.count; i++) {
+        uint64_t seeds = traces->seeds[producers.ids[i]];
+
+        thin += !seeds && linear_is_thin(waste, producers.ids[i]);
+        if (!seeds)
+            continue;
+        common |= all & seeds;
+        all |= seeds;
+        count++;
+        from = producers.ids[i];
+    }
+    if (!all)
+        return 0;
+    role = linear_role(waste, from, op);
+    if (count > 1 && (role == LINEAR_PRODUCT || waste_is(waste, op, "multiply|select"))) {
+        traces->is_broken |= common != 0; /* squares of derivatives need all of them */
+        traces->met[traces->met_count++] = op;
+        return 0;
+    }
+    if (role == LINEAR_SUM) /* of derivatives alone */
+        traces->is_broken |= count + thin < producers.count;
+    else if (role == LINEAR_NOT)
+        traces->is_broken |= !waste_is(waste, op, "multiply|divide|select|broadcast|reduce-window");
+    return all;
+}
+
+static bool is_result(const struct waste *waste, uint32_t op)
+{
+    return !op_graph_consumers(waste->graph, op).count || waste_is(waste, op, "tuple");
+}
+
+/* Looks at each instruction behind those that it takes from. */
+static void walk(struct traces *traces, int64_t size)
+{
+    const struct waste *waste = traces->waste;
+
+    for (size_t at = 0; at < traces->queue_count && !traces->is_broken; at++) {
+        uint32_t      op = traces->queue[at];
+        struct op_ids consumers = op_graph_consumers(waste->graph, op);
+
+        if (linear_identity(waste, op) == size && traces->seed_count < MOST_SEEDS)
+            traces->seeds[op] = (uint64_t)1 << traces->seed_count++;
+        else
+            traces->seeds[op] = seeds_of(traces, op);
+        traces->is_broken |= traces->seeds[op] && is_result(waste, op);
+        for (size_t i = 0; i < consumers.count; i++)
+            if (!--traces->missed[consumers.ids[i]])
+                traces->queue[traces->queue_count++] = consumers.ids[i];
+    }
+}
+
+static void look(struct traces *traces, uint32_t first, int64_t size)
+{
+    const struct waste *waste = traces->waste;
+    double              excess = 1 - VECTORS / (double)size;
+
+    traces->queue_count = traces->met_count = traces->seed_count = 0;
+    traces->is_broken = false;
+    for (uint32_t op = 0; op < waste->graph->vertex_count; op++) {
+        traces->seeds[op] = 0;
+        traces->missed[op] = (uint32_t)op_graph_producers(waste->graph, op).count;
+        if (!traces->missed[op] &&
+            waste->profile->ops.items[op].program == waste->profile->ops.items[first].program)
+            traces->queue[traces->queue_count++] = op;
+    }
+    walk(traces, size);
+    if (traces->is_broken || !traces->met_count)
+        return;
+    for (uint32_t op = 0; op < waste->graph->vertex_count; op++)
+        if (traces->seeds[op])
+            waste_mark(traces->waste, op, excess);
+    for (size_t i = 0; i < traces->met_count; i++)
+        waste_mark(traces->waste, traces->met[i], excess);
+}
+
+static bool find(struct ledger *ledger, const struct detector *self)
+{
+    struct waste  waste;
+    struct traces traces = { .waste = &waste };
+    size_t        count = ledger->study->profile->ops.count + 1;
+    uint32_t      last_program = NO_ID;
+    int64_t       last_size = 0;
+
+    traces.seeds = arena_new_array(ledger->scratch, uint64_t, count);
+    traces.missed = arena_new_array(ledger->scratch, uint32_t, count);
+    traces.queue = arena_new_array(ledger->scratch, uint32_t, count);
+    traces.met = arena_new_array(ledger->scratch, uint32_t, count);
+    if (!traces.seeds || !traces.missed || !traces.queue || !traces.met ||
+        !waste_open(&waste, ledger))
+        return false;
+    for (uint32_t op = 0; waste.graph && op < waste.graph->vertex_count; op++) {
+        uint32_t program = waste.profile->ops.items[op].program;
+        int64_t  size = linear_identity(&waste, op);
+
+        if (size < SMALLEST || (program == last_program && size == last_size))
+            continue;
+        last_program = program, last_size = size;
+        look(&traces, op, size);
+    }
+    return !waste.graph || waste_claim(&waste, self, LEAST_SHARE,
+                                       "a derivative for each unit vector, for the diagonal alone");
+}
+
+const struct detector detector_traced_jacobian = { "traced-jacobian", CAUSE_SHAPE, GRADE_STRUCTURE,
+                                                   find };
