@@ -1,5 +1,6 @@
 #include "base/macros.h"
 
+#include "base/background.h"
 #include "base/parallel.h"
 
 #include <setjmp.h>
@@ -43,9 +44,33 @@ static void every_index_is_worked_once(void **state)
     assert_true(parallel_cores() >= 1);
 }
 
+static void count(void *shared)
+{
+    ++*(int *)shared;
+}
+
+/* Once, however often its end is asked for; and where there is no thread, by the time of its end.
+ */
+static void background_work_is_done_once(void **state)
+{
+    struct background background = { 0 };
+    int               times = 0;
+
+    (void)state;
+    background_end(&background);
+    background_begin(&background, count, &times);
+    background_end(&background);
+    background_end(&background);
+    assert_int_equal(times, 1);
+    background = (struct background) { .work = count, .shared = &times };
+    background_end(&background);
+    assert_int_equal(times, 2);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(every_index_is_worked_once) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(every_index_is_worked_once),
+                                        cmocka_unit_test(background_work_is_done_once) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
