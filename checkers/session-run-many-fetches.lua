@@ -10,6 +10,20 @@ local function runs_again(p, cfg)
   }
 end
 
+-- The same without a graph: names of ops tell what runs have in common, not whether they are fed the same.
+local function runs_alike(p, cfg)
+  return p:in_excess {
+    flaw = "run-again", min_share = cfg.min_alike_share,
+    time = "running ops of another run once more, with the pauses before it,", severity = "info",
+    title = "A session run computes again what another run of the step does: %s",
+    remedy = { text = "Where both are fed the same batch, fetch all results in one run; what belongs to training, as "
+                 .. "moving averages of batch normalisation, hand to the train op.",
+               code = "with tf.control_dependencies(update_ops): train_op = optimizer.minimize(loss)\n"
+                 .. "_, loss, accuracy = session.run([train_op, loss_op, accuracy_op], feed)" },
+    confidence = "medium",
+  }
+end
+
 -- Runs that load or read one variable each.
 local function small_runs(p, cfg)
   return p:in_excess {
@@ -46,17 +60,21 @@ return rule {
   params = {
     min_share = { default = 0.05, min = 0, max = 1, unit = "share",
                   doc = "share of the step in runs that repeat others, from which this is said" },
+    min_alike_share = { default = 0.10, min = 0, max = 1, unit = "share",
+                        doc = "the same where no graph tells what runs compute" },
     max_fetches = { default = 10, min = 1, max = 1e6, unit = "count", doc = "results a run from which this is said" },
   },
   doc = [[
 Every fetch is copied to the host and made a Python object before the loop goes on. The recording does not show that
 time, so it is a fact without a price. Silent for a loss and a few metrics. Where runs of a step share ops with the run
-that trains, they compute them again: that has a price. So have eight or more runs a step in which no op takes long, as
+that trains, they compute them again: that has a price.
+Where no graph is recorded, names and times of ops tell it: a run that takes about as long as a way forward of the
+batch that is trained, and has ops of the same names. So have eight or more runs a step in which no op takes long, as
 variables that are loaded or read one by one make them: what starting them takes, with usual pauses before them. And so
 has fetching the variables themselves, where that copies them.]],
 
   check = function(p, cfg)
-    local costly = runs_again(p, cfg) or small_runs(p, cfg) or fetched_variables(p, cfg)
+    local costly = runs_again(p, cfg) or runs_alike(p, cfg) or small_runs(p, cfg) or fetched_variables(p, cfg)
     if costly then return costly end
     if not p:has("graph_patterns.fetches") then
       return skip { reason = "the graph of the runs is not known", capture = "the graph beside the runs" }
@@ -80,6 +98,14 @@ has fetching the variables themselves, where that copies them.]],
       facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "repeated-run", ns = 4e6, share = 0.4, factor = 0,
                               detail = "3 runs a step" } } } },
+    { name = "moving averages updated by a run of their own", format = "xspace", framework = "tensorflow",
+      finding = true, replay = { 3e6 }, facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "run-again", ns = 3e6, share = 0.3, factor = 0,
+                              detail = "2 runs a step" } } } },
+    { name = "a short run beside the long one", format = "xspace", framework = "tensorflow", skipped = true,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "run-again", ns = 6e5, share = 0.06, factor = 0,
+                              detail = "2 runs a step" } } } },
     { name = "variables loaded one by one", format = "xspace", framework = "tensorflow", finding = true,
       replay = { 3e6 },
       facts = { ["step.ns"] = 1e7 },

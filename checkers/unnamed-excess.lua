@@ -1,5 +1,5 @@
 -- Time that the step's work does not need, and that no other rule knows by name.
-local named = "small-runs|metrics|model-built|side-product|worker-start|"
+local named = "small-runs|run-again|metrics|model-built|side-product|worker-start|"
   .. "unused-gradients|recompute|second-pass|forward-again|evaluation|growing-prefix|thrown-rows|derived-weight|"
   .. "repeated-block|gathered-items|long-pause|costly-class|own-python|batch-of-items|fixed-work|gathered-rows|"
   .. "both-branches|calls-at-line|state-copied|evaluation-calls|growing-graph|fed-back|single-inputs|repeated-run|"
