@@ -157,6 +157,67 @@ local function of_tensorflow(p, cfg)
   }
 end
 
+-- A model of Keras that is called several times in a function, and gradients are made of each call: a call has the
+-- model's name with numbers behind it, layers keep theirs. Whether calls are given the same is not recorded.
+local function trained_calls(p)
+  local calls, layers, list = {}, {}, {}
+  for row in p:table("ops"):where { name = { like = "^(gradient_tape/)?(sequential|functional|model)[_0-9]*/.+/" } }
+      :each() do
+    local back, name, layer = row.name:match("^(gradient_tape/)?([^/]+)/([^/]+)/")
+    local call, class = calls[name] or { ns = 0, forward_ns = 0, name = name }, p:class_of(row.type or "")
+    calls[name], call.ns = call, call.ns + row.self_ns
+    if class == "product" or class == "convolution" then
+      local at = layers[layer] or { count = 0, calls = {}, has = {} }
+      if not layers[layer] then layers[layer], list[#list + 1] = at, at end
+      local way = back and back ~= "" and "back" or "forward"
+      at.has[name] = at.has[name] or {}
+      if not at.has[name][way] then
+        at.has[name][way] = true
+        if at.has[name].back and at.has[name].forward then
+          at.count = at.count + 1
+          at.calls[at.count] = call
+        end
+      end
+      if way == "forward" then call.forward_ns = call.forward_ns + row.self_ns end
+    end
+  end
+  return list
+end
+local function several_calls(p, cfg)
+  local step_ns, most, others = p.fact["step.ns"], nil, 0
+  local list = trained_calls(p)
+  for _, layer in ipairs(list) do
+    if layer.count >= 2 and (not most or layer.count > most.count) then most = layer end
+  end
+  for _, layer in ipairs(most and list or {}) do
+    if layer ~= most and layer.count == most.count and layer.calls[1] == most.calls[1] then others = others + 1 end
+  end
+  if others == 0 then return nil end
+  local ns, least_ns, most_ns = 0, math.huge, 0
+  for _, call in ipairs(most.calls) do
+    ns, least_ns, most_ns = ns + call.ns, math.min(least_ns, call.forward_ns), math.max(most_ns, call.forward_ns)
+  end
+  ns = math.min(step_ns, ns / math.max(1, p:has("ops.self_share") and p.fact["ops.self_share"] or 1))
+  local high_ns = ns * (1 - 1 / most.count)
+  if most_ns > cfg.most_unlike * least_ns or high_ns < cfg.min_calls_share * step_ns then return nil end
+  return finding {
+    title = ("A model runs %s times in each step, there and back"):format(fmt.whole(most.count)),
+    severity = "info",
+    subject = { scope = most.calls[1].name },
+    evidence = { { "all its calls a step", ns, "ns", share = ns / step_ns }, { "calls", most.count, "count" },
+                 { "layers of a call, with the first", others + 1, "count" } },
+    condition = ("all calls but one take %s of the step, %s accepted"):format(
+      fmt.pct(high_ns / step_ns), fmt.pct(cfg.min_calls_share)),
+    remedy = { text = "What goes in twice, as an anchor that is compared with two others or states that two losses "
+                 .. "look at, let it run once for, and take one gradient of all losses. Other inputs of one shape put "
+                 .. "together into one batch.",
+               code = "a, p, n = tf.split(encoder(tf.concat([anchor, positive, negative], 0)), 3)" },
+    -- As a rule each input comes twice.
+    impact = impact.share { ns = ns / 2 },
+    confidence = "low",
+  }
+end
+
 -- A block of layers that runs several times a step on ids that do not change.
 local function same_block(p, cfg)
   return p:in_excess {
@@ -306,6 +367,9 @@ return rule {
                        doc = "JAX: share of the step from which it is a warning" },
     min_passed = { default = 3, min = 1, max = 1e6, unit = "count",
       doc = "TensorFlow: layers whose weights get several gradients, from which passes count" },
+    min_calls_share = { default = 0.15, min = 0, max = 1, unit = "share",
+      doc = "TensorFlow: share of the step in all calls of a model but one, each with gradients" },
+    most_unlike = { default = 3, min = 1, max = 1e6, unit = "ratio", doc = "TensorFlow: times the shortest such call" },
     min_extra = { default = 0.75, min = 0, max = 1e6, unit = "count",
       doc = "TensorFlow: runs a step of a product beyond those of its gradient" },
   },
@@ -319,7 +383,9 @@ fewer (a layer on both ends of each edge), where the trained products run withou
 (validation in each step), where a weight is derived from the same parameters for each use, and where a constant is
 built again. Without training, layers that each round of a sampler's or a text's loop runs on a tensor that, by sizes,
 nothing in a round can have made. In TensorFlow, products that run more often than the gradients named after them, and
-layers whose weights get several gradients for one forward call. In compiled programs of JAX, decompositions of
+layers whose weights get several gradients for one forward call; and a model of Keras that is called several times with
+gradients of each call, where inputs may be the same: half of its calls at most, a fact. In compiled
+programs of JAX, decompositions of
 matrices that come from arguments and not from what the program gives back, programs whose devices all get the same
 arguments and exchange nothing, what only a mapped condition takes, the other side of which was there before, results
 that every device gathers from the others and then works on as a whole, overlapping windows of a series that are made
@@ -329,7 +395,9 @@ multiplied with them, and in a program with gradients products of arguments alon
   check = function(p, cfg)
     if p.format == "graph" or p.format == "profile" then return passes_back(p, cfg) end
     if p.framework == "tensorflow" then
-      return of_tensorflow(p, cfg) or passes_back(p, cfg) or by_structure(p, cfg) or of_compiled(p, cfg)
+      local found = of_tensorflow(p, cfg) or passes_back(p, cfg) or by_structure(p, cfg)
+      local cells = found and {} or of_compiled(p, cfg)
+      return found or #cells > 0 and cells or several_calls(p, cfg)
     end
     local block = same_block(p, cfg) or p.framework == "pytorch" and by_structure(p, cfg)
     if block then return block end
@@ -455,6 +523,31 @@ multiplied with them, and in a program with gradients products of arguments alon
         { name = "model/head/BiasAdd", type = "_MklNativeFusedMatMul", calls = 2, self_ns = 2e6 },
         { name = "gradient_tape/model/dense/MatMul/MatMul_1", type = "_MklMatMul", calls = 1, self_ns = 1e6 },
         { name = "gradient_tape/model/head/MatMul/MatMul", type = "_MklMatMul", calls = 1, self_ns = 1e6 } } } },
+    { name = "two losses with a pass each", framework = "tensorflow", format = "xspace",
+      finding = true, severity = "info", impact_ns = 4e6,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = {
+        { name = "sequential_1/dense_1/Tanh", type = "_MklNativeFusedMatMul", calls = 1, self_ns = 1e6 },
+        { name = "gradient_tape/sequential_1/dense_1/MatMul/MatMul", type = "_MklMatMul", calls = 1, self_ns = 1e6 },
+        { name = "sequential_1/dense_2/Tanh", type = "_MklNativeFusedMatMul", calls = 1, self_ns = 1e6 },
+        { name = "gradient_tape/sequential_1/dense_2/MatMul/MatMul", type = "_MklMatMul", calls = 1, self_ns = 1e6 },
+        { name = "sequential_3/dense_1/Tanh", type = "_MklNativeFusedMatMul", calls = 1, self_ns = 1e6 },
+        { name = "gradient_tape/sequential_3/dense_1/MatMul/MatMul", type = "_MklMatMul", calls = 1, self_ns = 1e6 },
+        { name = "sequential_3/dense_2/Tanh", type = "_MklNativeFusedMatMul", calls = 1, self_ns = 1e6 },
+        { name = "gradient_tape/sequential_3/dense_2/MatMul/MatMul", type = "_MklMatMul",
+          calls = 1, self_ns = 1e6 } } } },
+    { name = "two models", framework = "tensorflow", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = {
+        { name = "sequential_1/dense_1/Tanh", type = "_MklNativeFusedMatMul", calls = 1, self_ns = 1e6 },
+        { name = "gradient_tape/sequential_1/dense_1/MatMul/MatMul", type = "_MklMatMul", calls = 1, self_ns = 1e6 },
+        { name = "sequential_1/dense_2/Tanh", type = "_MklNativeFusedMatMul", calls = 1, self_ns = 1e6 },
+        { name = "gradient_tape/sequential_1/dense_2/MatMul/MatMul", type = "_MklMatMul", calls = 1, self_ns = 1e6 },
+        { name = "sequential_3/dense_4/Tanh", type = "_MklNativeFusedMatMul", calls = 1, self_ns = 1e6 },
+        { name = "gradient_tape/sequential_3/dense_4/MatMul/MatMul", type = "_MklMatMul", calls = 1, self_ns = 1e6 },
+        { name = "sequential_3/dense_5/Tanh", type = "_MklNativeFusedMatMul", calls = 1, self_ns = 1e6 },
+        { name = "gradient_tape/sequential_3/dense_5/MatMul/MatMul", type = "_MklMatMul",
+          calls = 1, self_ns = 1e6 } } } },
     { name = "as often as its gradient", framework = "tensorflow", format = "xspace", finding = false,
       facts = { ["step.ns"] = 1e7 },
       tables = { ops = {
