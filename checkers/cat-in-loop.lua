@@ -19,12 +19,47 @@ local function of_appends(p, cfg)
   }
 end
 
+-- A loop of a function of TensorFlow in which arrays are put together: a cell joins its two inputs quickly, what takes
+-- long is the history that grows.
+local function of_functions(p, cfg)
+  if p.framework ~= "tensorflow" or not p:has("ops") or not p:has("work") then return nil end
+  local step_ns, often = p.fact["step.ns"], { min = cfg.min_turns }
+  local ops = p:table("ops"):where { type = { like = "^Concat(V2)?$" }, calls = often }
+  local rounds, types, worst = 0, {}, nil
+  for row in ops:each() do
+    if not row.is_eager and row.mean_ns >= cfg.min_copy_ns then
+      types[row.type], rounds = true, math.max(rounds, row.calls)
+      if not worst or row.self_ns > worst.self_ns then worst = row end
+    end
+  end
+  local ns = 0
+  for row in p:table("work"):where { calls = often, part = "compute" }:each() do
+    if types[row.type or ""] and row.phase ~= "input" then ns = ns + row.ns end
+  end
+  if not worst or ns < cfg.min_copied_share * step_ns then return nil end
+  return finding {
+    title = ("A loop puts an array together anew in each of %s rounds: %s a step"):format(
+      fmt.whole(rounds), fmt.ms(ns)),
+    severity = "info",
+    subject = { op = worst.name },
+    evidence = { { worst.type .. " in the loop a step", ns, "ns", share = ns / step_ns }, { "rounds", rounds, "count" },
+                 { "one copy", worst.mean_ns, "ns" } },
+    condition = ("such copies take %s of the step, %s accepted"):format(
+      fmt.pct(ns / step_ns), fmt.pct(cfg.min_copied_share)),
+    remedy = { text = "Write each round's result to a TensorArray, and stack it once behind the loop.",
+               code = "states = states.write(t, state)   # states = tf.TensorArray(tf.float32, steps); "
+                 .. "then states.stack()" },
+    impact = impact.exposed { ns = ns, low = 0.3 * ns, high = ns },
+    confidence = "medium",
+  }
+end
+
 return rule {
   id = "cat-in-loop", api = 1, version = "1.0.0",
   title = "A tensor grows by concatenation in a loop",
   category = "host", severity = "warn",
-  formats = { "kineto" },
-  needs = { "step.ns", "eager_loops" },
+  formats = { "kineto", "xspace" },
+  needs = { "step.ns" },
   cause = "loop", tags = { "ops", "python" },
   more_specific_than = { "many-small-gemms", "repeated-op-sequence", "tiny-ops", "host-bound", "hot-op",
       "elementwise-chain", "batch-too-small", "unvectorised-loop", "gather-scatter-bound",
@@ -36,13 +71,19 @@ return rule {
       doc = "the same of concatenations that add little to a long tensor" },
     min_repeats = { default = 8, min = 2, max = 1e7, unit = "count",
       doc = "repeats a step" },
+    min_turns = { default = 16, min = 2, max = 1e7, unit = "count", doc = "TensorFlow: rounds a step of a loop" },
+    min_copied_share = { default = 0.10, min = 0, max = 1, unit = "share",
+                         doc = "TensorFlow: share of the step in copies of the loop" },
+    min_copy_ns = { default = 30000, min = 0, max = 1e12, unit = "ns", doc = "TensorFlow: one copy, on average" },
     max_bare = { default = 2, min = 1, max = 1e6, unit = "count",
                  doc = "calls a round, up to which the loop only concatenates" },
   },
   doc = [[
 Each round copies all that came before to append a little: the bytes grow with the square of the rounds. Priced as the
 concatenations, at best with a part of the loop round them. One that adds little to a long tensor copies all that was
-there, in a loop or once a step. Silent where what is concatenated keeps its size.]],
+there, in a loop or once a step. In TensorFlow, a loop of a function that spends a good part of the step in putting
+arrays together: at best all of it, for the results are stacked once in the end. Silent where what is
+concatenated keeps its size.]],
 
   check = function(p, cfg)
     local function price(row)
@@ -54,6 +95,8 @@ there, in a loop or once a step. Silent where what is concatenated keeps its siz
       if row.body <= cfg.max_bare then return row.ns, 0.8 * saved_ns, saved_ns end
       return ns, 0.7 * ns, math.max(ns, 0.3 * row.ns)
     end
+    if p.format == "xspace" then return of_functions(p, cfg) end
+    if not p:has("eager_loops") then return skip { reason = "no loops of an eager program are recorded" } end
     return of_appends(p, cfg) or p:in_loop {
       price = price, min_share = cfg.min_share,
       title = "A growing tensor is concatenated %s times a step: %s",
@@ -84,6 +127,14 @@ there, in a loop or once a step. Silent where what is concatenated keeps its siz
           backward_ns = 0, call_ns = 10000.0, view_ns = 2e3, products = 0, gates = 0, concats = 64, concat_ns = 8e6,
           readbacks = 0, conversion_ns = 0, kept_ns = 0, flops = 1000000.0, elements = 1000,
           is_growing = false } } } },
+    { name = "a trajectory in a while loop", framework = "tensorflow", format = "xspace", finding = true,
+      impact_ns = 2.6e6, facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "while/concat", type = "ConcatV2", calls = 80, mean_ns = 5e4, self_ns = 4e6 } },
+                 work = { { type = "ConcatV2", part = "compute", phase = "forward", calls = 80, ns = 4e6 } } } },
+    { name = "a cell that joins its inputs", framework = "tensorflow", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "while/concat", type = "ConcatV2", calls = 80, mean_ns = 1e4, self_ns = 8e5 } },
+                 work = { { type = "ConcatV2", part = "compute", phase = "forward", calls = 80, ns = 8e5 } } } },
     { name = "no concatenation", framework = "pytorch", finding = false, facts = { ["step.ns"] = 2e7 },
       tables = { eager_loops = { { anchor = "select", ns = 1.2e7, repeats = 64, body = 5, calls = 320,
           span_ns = 1.2e7, backward_ns = 0, call_ns = 10000.0, view_ns = 2e3, products = 0, gates = 0, concats = 0,
