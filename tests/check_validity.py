@@ -868,4 +868,5 @@ def main():
     experts_across_ranks()
 
 
-finish(main)
+if __name__ == "__main__":
+    finish(main)

@@ -46,7 +46,7 @@ read/proto                 -                                   wire,message,text
 read/hlo                   proto                               hlo,hlo_text
 read/tf                    proto                               named,tf_model
 read/checkpoint            proto,tf                            checkpoint
-read/kineto                -                                   kineto_names
+read/kineto                -                                   kineto_names,graph_capture
 read/xspace                proto,hlo,tf,kineto                    -
 '
 # Halls: files that stand before the rooms; others belong into a room. Each with the rooms it looks into.

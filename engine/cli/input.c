@@ -10,6 +10,7 @@
 #include "model/classic.h"
 #include "model/hardware_file.h"
 #include "model/selection.h"
+#include "read/kineto/graph_capture.h"
 #include "read/read.h"
 
 #include <limits.h>
@@ -57,6 +58,30 @@ static bool take_hardware(const char *text, struct read_options *options, struct
     return true;
 }
 
+/* What the capture of the graphs tells of their replays. */
+static bool join_capture(struct input *input, const char *path, const struct read_options *options,
+                         struct err *err)
+{
+    struct read_options how = *options;
+    struct arena        arena = { .budget_bytes = options->memory_budget_bytes };
+    struct profile      capture;
+    bool                is_done;
+
+    if (input->profile.format != FORMAT_KINETO)
+        return err_set(err, ERR_USAGE, "--capture goes with traces of PyTorch");
+    how.is_capture = true;
+    how.host = how.run = how.accelerator = NULL;
+    how.hardware = NULL;
+    is_done = (profile_init(&capture, &arena) || err_memory(err, "the capture")) &&
+              read_profile(&path, 1, &how, &capture, err) &&
+              (capture.format == FORMAT_KINETO ||
+               (err_set(err, ERR_USAGE, "is no trace of PyTorch, as a capture is"),
+                err_source(err, path))) &&
+              graph_capture_join(&input->profile, &capture, err);
+    arena_free(&arena);
+    return is_done;
+}
+
 static bool read_all(struct input *input, const struct input_values *values,
                      const struct option_list *operands, enum input_use use, struct err *err)
 {
@@ -87,7 +112,8 @@ static bool read_all(struct input *input, const struct input_values *values,
         return err_set(err, ERR_LIMIT, "--memory is too little to read anything");
     progress_stage("reading");
     return read_profile(operands->values.items, operands->values.count, &options, &input->profile,
-                        err);
+                        err) &&
+           (!values->capture || join_capture(input, values->capture, &options, err));
 }
 
 static bool advise_steps(int64_t first, int64_t last, struct err *err)

@@ -10,6 +10,7 @@
 
 struct input_values { /* filled through cli/input_options.def */
     const char        *input_format, *run, *host, *device, *accelerator, *steps;
+    const char        *capture;
     struct option_list profile_paths, graph_paths, run_meta_paths, op_log_paths, checkpoint_paths;
     double             memory_bytes; /* 0: no limit */
     int64_t            threads;      /* 0: one a core */

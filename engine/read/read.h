@@ -22,6 +22,7 @@ struct read_options {
     size_t             memory_budget_bytes; /* 0: none but the machine's */
     unsigned           threads;             /* 0: one a core */
     size_t             part_bytes;          /* text that a thread takes at once; 0: by itself */
+    bool               is_capture;          /* of a graph, for graph_capture_join */
     bool               is_strict;           /* damage is an error, not a note */
     bool               is_classic;          /* also fill profile->classic */
     bool               has_classic_times;   /* with what timelines need: single runs, memory */

@@ -293,6 +293,8 @@ static bool prepare_job(struct kineto_job *job, const struct read_options *optio
     for (unsigned i = 0; i < job->thread_count; i++)
         if (!kineto_prepare(&job->threads[i], job))
             return false;
+    for (unsigned i = 0; i < job->thread_count; i++)
+        job->threads[i].is_capture = options->is_capture;
     job->profile->framework = profile_intern(job->profile, STR("pytorch"));
     return true;
 }

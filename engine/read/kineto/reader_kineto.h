@@ -66,6 +66,7 @@ enum kineto_field {
     FIELD_WAIT_CORRELATION,
     FIELD_WAIT_STREAM,
     FIELD_CALL_STACK,
+    FIELD_KERNEL, /* that a call launches, in traces of ROCm */
     FIELD_COUNT
 };
 _Static_assert(FIELD_COUNT <= 64, "fields are bits of kineto_event.present");
@@ -243,6 +244,7 @@ struct kineto { /* what one thread reads with */
     uint64_t trouble[TROUBLE_COUNT];
     bool     has_fractions; /* some time had digits behind the point */
     bool     is_full;       /* the memory budget is spent */
+    bool     is_capture;    /* struct read_options */
 
     struct kineto_columns columns;
 };

@@ -270,6 +270,8 @@ static void add_call_args(struct kineto *kineto, const struct kineto_event *even
 {
     add_integer(kineto, event, shared_id(event), STAT_CORRELATION, row);
     add_link(kineto, event, shared_id(event), LINK_CALL, row);
+    if (kineto->is_capture && kineto_has(event, FIELD_KERNEL))
+        add_stat(kineto, STAT_LAUNCHED, row, kineto_intern(kineto, event->fields[FIELD_KERNEL]));
     if (kind == ACTIVITY_TRANSFER && kineto_has(event, FIELD_NAME))
         add_stat(kineto, STAT_IS_ASYNC, row, str_contains(event->fields[FIELD_NAME], STR("Async")));
 }

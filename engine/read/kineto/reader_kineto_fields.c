@@ -67,7 +67,7 @@ static const struct field_name args[] = {
     { STR_INIT("device"), FIELD_DEVICE, false },
     { STR_INIT("Ev Idx"), FIELD_NONE, false },
     { STR_INIT("stream"), FIELD_STREAM, false },
-    { STR_INIT("kernel"), FIELD_NONE, false },
+    { STR_INIT("kernel"), FIELD_KERNEL, false },
     { STR_INIT("Kernel"), FIELD_NONE, false },
     { STR_INIT("queued"), FIELD_NONE, false },
     { STR_INIT("Device"), FIELD_NONE, false },

@@ -397,7 +397,8 @@ static bool pack_events(struct kineto *kineto)
 
 static int64_t stat_row(const struct kineto *kineto, enum stat_key key, int64_t value)
 {
-    if (key == STAT_CONCRETE_INPUTS || key == STAT_STRIDES || key == STAT_COPY_KIND)
+    if (key == STAT_CONCRETE_INPUTS || key == STAT_STRIDES || key == STAT_COPY_KIND ||
+        key == STAT_LAUNCHED)
         return name_row(kineto, (uint32_t)value);
     if (key == STAT_KERNEL_CONFIG)
         return kineto->rows.configs.items[value];
