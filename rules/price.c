@@ -44,6 +44,7 @@ static const double behind_worth[] = {
 #undef BEHIND
 #undef CALIBRATED
 };
+static const double BOUND_POWER = 4;       /* as in tests/bench/calibrate */
 static const double LARGEST_SHARE = 0.995; /* no recording tells a larger one from it */
 
 void pricing_start(struct pricing *pricing, const struct rule_view *view)
@@ -443,10 +444,12 @@ static bool share_left(const struct pricing *pricing, struct joint *joint,
     return true;
 }
 
-static double worth_behind(const struct finding *finding)
+/* A bound's time may be that of what was said before it, the likelier the more of the step that
+ * took. `left` is what it left, as share. */
+static double worth_behind(const struct finding *finding, double left)
 {
     if (finding->impact.method == METHOD_SHARE)
-        return behind_worth[BEHIND_BOUND];
+        return behind_worth[BEHIND_BOUND] * pow(left, BOUND_POWER);
     return behind_worth[finding->severity >= SEVERITY_WARN ? BEHIND_WARNING : BEHIND_NOTE];
 }
 
@@ -481,7 +484,7 @@ bool price_together(const struct pricing *pricing, struct joint *joint, const st
     if (is_first)
         left = 1;
     else
-        worth = worth_behind(&draft->finding);
+        worth = worth_behind(&draft->finding, joint->step_ns / pricing->step_ns);
     share = fmin(left * impact->model_ns / joint->model_ns, 1);
     saved = saved_share(pricing, impact, share, left * impact->most_ns / joint->model_ns);
     joint->step_ns *= 1 - worth * saved;

@@ -214,7 +214,7 @@ static void together_knows_claims_of_formulas(void **state)
 }
 
 /* A bound of 20 ms of computing behind a replay of all input: what it says of the 60 ms that are
- * left. */
+ * left, and the less, the more the first took. */
 static void bounds_count_for_what_they_are_worth(void **state)
 {
     struct fixture f;
@@ -232,7 +232,8 @@ static void bounds_count_for_what_they_are_worth(void **state)
     assert_true(price_together(&f.pricing, &joint, &f.list.drafts.items[0], &f.arena));
     assert_true(price_together(&f.pricing, &joint, &f.list.drafts.items[1], &f.arena));
     assert_true(fabs(joint.step_ns - 100 * MS * (1 - moved(0.4, true)) *
-                                         (1 - worth[BOUND] * bound->mid_ns / (60 * MS))) < 1);
+                                         (1 - worth[BOUND] * pow(1 - moved(0.4, true), 4) *
+                                                  bound->mid_ns / (60 * MS))) < 1);
     arena_free(&f.arena);
 }
 
