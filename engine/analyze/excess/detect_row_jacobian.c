@@ -4,8 +4,10 @@
 #include "analyze/excess/ledger.h"
 #include "base/macros.h"
 
+#include <math.h>
+
 static const double LEAST_TIMES = 100; /* gradients over the model; outputs are fewer */
-static const double ROWS_SHARE = 0.9;  /* of its time: batches have ten rows and more */
+static const double FEWEST_ROWS = 10;  /* of a batch */
 
 struct sums {
     double model_ns, vectorized_ns;
@@ -64,6 +66,13 @@ static struct sums sum_up(const struct ledger *ledger, struct str model)
     return sums;
 }
 
+/* Going back takes about twice as long as the model, for each row and output. There may be one
+ * output and as many rows, or the fewest rows: midway between the two, by their ratio. */
+static double rows_of(const struct sums *sums)
+{
+    return sqrt(FEWEST_ROWS * sums->vectorized_ns / sums->model_ns / 2);
+}
+
 static bool find(struct ledger *ledger, const struct detector *self)
 {
     struct str  model;
@@ -92,7 +101,7 @@ static bool find(struct ledger *ledger, const struct detector *self)
                              sums.vectorized_ns / sums.model_ns))
                 return false;
         }
-        ledger_claim(ledger, cell, unit, ROWS_SHARE);
+        ledger_claim(ledger, cell, unit, 1 - 1 / rows_of(&sums));
     }
     return true;
 }
