@@ -41,7 +41,7 @@ return rule {
                        doc = "share of the step that a dense gradient and its update take, for PyTorch on an "
                          .. "accelerator" },
     min_ratio = { default = 10, min = 1, max = 1e9, unit = "ratio", doc = "rows over lookups, for the same" },
-    kept = { default = 0.05, min = 0, max = 1, unit = "ratio", doc = "part of the time that a gather needs" },
+    kept = { default = 0.02, min = 0, max = 1, unit = "ratio", doc = "part of the time that a gather needs" },
   },
   doc = [[
 A lookup reads a few rows of a table. Written as a product with one-hot vectors it reads all of it,
