@@ -110,14 +110,19 @@ static void work_beside_needs_a_core(void **state)
  * One step of 100 us: 80 us of Python, beside which a worker computes 40 us, then 20 us that the
  * step waits for. Without the Python what was computed beside it is waited for: 60 us stay on eight
  * hardware threads. On two, which share a core, one and a half thread did 1.15 of a core's work, so
- * that those 40 us are 40 * 1.15 / 1.5 alone.
+ * that those 40 us are 40 * 1.15 / 1.5 alone. So it is when the 80 us are copies to a device.
  */
 static void computing_beside_the_host_stays(void **state)
 {
     static const struct {
-        uint32_t cores;
-        double   factor, left_ns;
-    } cases[] = { { 8, 0, 60000 }, { 8, 0.75, 80000 }, { 2, 0, 20000 + 40000 * 1.15 / 1.5 } };
+        uint32_t           cores;
+        double             factor, left_ns;
+        enum activity_kind kind;
+        enum part          part;
+    } cases[] = { { 8, 0, 60000, ACTIVITY_PYTHON, PART_HOST },
+                  { 8, 0.75, 80000, ACTIVITY_PYTHON, PART_HOST },
+                  { 2, 0, 20000 + 40000 * 1.15 / 1.5, ACTIVITY_PYTHON, PART_HOST },
+                  { 8, 0, 60000, ACTIVITY_TRANSFER, PART_COPY } };
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -130,7 +135,7 @@ static void computing_beside_the_host_stays(void **state)
         python = builder_timeline(&b, host, NO_ID, "python");
         worker = builder_timeline(&b, host, NO_ID, "worker");
         builder_slice(&b, python, "train", ACTIVITY_STEP, 0, 100000);
-        builder_slice(&b, python, "prepare", ACTIVITY_PYTHON, 0, 80000);
+        builder_slice(&b, python, "prepare", cases[i].kind, 0, 80000);
         builder_slice(&b, python, "block_until_ready", ACTIVITY_SYNC, 80000, 20000);
         builder_slice(&b, worker, "fusion", ACTIVITY_OP, 10000, 40000);
         builder_slice(&b, worker, "fusion.1", ACTIVITY_OP, 80000, 20000);
@@ -142,7 +147,7 @@ static void computing_beside_the_host_stays(void **state)
         assert_float_equal(
             replayed(&b, (struct edit) { .kind = EDIT_SCALE,
                                          .factor = cases[i].factor,
-                                         .select = { .part_mask = 1 << PART_HOST } }),
+                                         .select = { .part_mask = UINT32_C(1) << cases[i].part } }),
             cases[i].left_ns, 1);
         builder_free(&b);
     }

@@ -268,6 +268,22 @@ static bool is_spread(const struct axes *axes, uint32_t op, int axis)
     return false;
 }
 
+/* Numbers that the program itself holds: data that it was traced with. */
+static bool is_literal(const struct axes *axes, uint32_t op)
+{
+    enum { FARTHEST = 16 };
+
+    for (int steps = 0; steps < FARTHEST; steps++) {
+        uint32_t operand = op_graph_operand(axes->waste->graph, op, 0);
+
+        if (operand == NO_ID)
+            return waste_is(axes->waste, op, "constant") &&
+                   compiled_elements(axes->waste->compiled, op) > 1;
+        op = operand;
+    }
+    return false;
+}
+
 static const struct one_hot NOT_ONE_HOT = { .axis = AXIS_NONE };
 
 /* Numbers that count along an axis are equal to one that is given. */
@@ -283,7 +299,8 @@ static struct one_hot of_comparison(const struct axes *axes, uint32_t op)
         uint32_t given = op_graph_operand(axes->waste->graph, op, 1 - place);
         int      axis;
 
-        if (counts == NO_ID || given == NO_ID || !axes->waste->compiled->from[given])
+        if (counts == NO_ID || given == NO_ID ||
+            (!axes->waste->compiled->from[given] && !is_literal(axes, given)))
             continue;
         axis = counted_axis(axes, counts);
         if (axis == AXIS_NONE || !is_spread(axes, given, axis))

@@ -89,7 +89,7 @@ static bool group_segments(struct grouping *grouping)
         groups->groups.items[row].length_ns += length_ns;
         groups->groups.items[row].threads_ns +=
             length_ns * (segment->other_threads > 1 ? segment->other_threads : 1);
-        if (segment->part == PART_HOST)
+        if (segment->part == PART_HOST || segment->part == PART_COPY || segment->part == PART_INPUT)
             groups->groups.items[row].beside_ns += length_ns * fmin(1, segment->compute_threads);
     }
     return true;

@@ -25,7 +25,7 @@ struct segment_group {
     bool     on_device;
     double   length_ns;  /* all looked-at steps */
     double   threads_ns; /* time of the host threads at work in it, one at least */
-    double   beside_ns;  /* of the host's own code: in which another thread computes */
+    double   beside_ns;  /* of the host's own code, copies and input: in which another computes */
 };
 struct segment_groups {
     VEC(struct frame_group) frames;
