@@ -209,12 +209,34 @@ double parts_cut(const struct parts *parts, uint32_t op)
     return taken;
 }
 
+/* Whether a mask is made for products alone, which pick by its numbers as well. */
+static bool feeds_products(const struct parts *parts, uint32_t op, int farthest)
+{
+    const struct waste *waste = parts->axes.waste;
+    struct op_ids       consumers = op_graph_consumers(waste->graph, op);
+    bool                ok = consumers.count > 0 && farthest > 0;
+
+    for (size_t i = 0; ok && i < consumers.count; i++) {
+        uint32_t taker = consumers.ids[i];
+
+        if (compiled_holds(waste->compiled, taker) && waste->compiled->root[taker] != op)
+            continue; /* the parameter that stands for it is a consumer, too */
+        ok = is_type(parts, taker, "dot") || (parts->axes.one_hot[taker].axis != AXIS_NONE &&
+                                              feeds_products(parts, taker, farthest - 1));
+    }
+    return ok;
+}
+
 /* A product with zeros is none. */
 double parts_picked(const struct parts *parts, uint32_t op)
 {
-    const struct axes *axes = &parts->axes;
-    double             taken = parts->part[op].picked;
+    enum { FARTHEST = 12 };
+    const struct axes    *axes = &parts->axes;
+    const struct one_hot *own = &axes->one_hot[op];
+    double                taken = parts->part[op].picked;
 
+    if (own->axis != AXIS_NONE && feeds_products(parts, op, FARTHEST))
+        return 1 / (double)own->length;
     for (uint32_t place = 0; is_type(parts, op, "dot") && place < 2; place++) {
         uint32_t operand = op_graph_operand(axes->waste->graph, op, place);
         double   length = operand == NO_ID || axes->one_hot[operand].axis == AXIS_NONE
