@@ -218,6 +218,29 @@ local function several_calls(p, cfg)
   }
 end
 
+-- Rows that a graph tiles and joins with others before a product.
+local function tiled_rows(p, cfg)
+  local rows = p:has("graph_patterns") and p:table("graph_patterns"):where { pattern = "tiled-rows" }
+  local ns, worst = rows and rows:sum("ns") or 0, rows and rows:top("ns", 1):rows()[1]
+  local step_ns = p.fact["step.ns"]
+  if not worst or ns < cfg.min_tiled_share * step_ns then return nil end
+  ns = math.min(ns, step_ns)
+  return finding {
+    title = ("Copies of the same rows are joined with others and multiplied: %s of each step"):format(fmt.ms(ns)),
+    severity = "info",
+    subject = { op = worst.op },
+    evidence = { { "making copies, and their part of the product, both ways a step", ns, "ns", share = ns / step_ns },
+                 { "copies", worst.bytes, "bytes" } },
+    condition = ("it takes %s of the step, %s accepted"):format(fmt.pct(ns / step_ns), fmt.pct(cfg.min_tiled_share)),
+    remedy = { text = "Multiply each part by its rows of the weight, and add: the product of a row is then made once, "
+                 .. "and its result is broadcast.",
+               code = "h = tf.tensordot(history, w_h, 1) + tf.matmul(item, w_i)[:, None]   # not of tf.concat("
+                 .. "[history, tf.tile(item, ...)], -1)" },
+    impact = impact.exposed { ns = ns, low = 0.6 * ns, high = math.min(1.3 * ns, step_ns) },
+    confidence = "medium",
+  }
+end
+
 -- A block of layers that runs several times a step on ids that do not change.
 local function same_block(p, cfg)
   return p:in_excess {
@@ -367,6 +390,8 @@ return rule {
                        doc = "JAX: share of the step from which it is a warning" },
     min_passed = { default = 3, min = 1, max = 1e6, unit = "count",
       doc = "TensorFlow: layers whose weights get several gradients, from which passes count" },
+    min_tiled_share = { default = 0.10, min = 0, max = 1, unit = "share",
+      doc = "TensorFlow's graphs: share of the step in copies of rows and in their part of products" },
     min_calls_share = { default = 0.15, min = 0, max = 1, unit = "share",
       doc = "TensorFlow: share of the step in all calls of a model but one, each with gradients" },
     most_unlike = { default = 3, min = 1, max = 1e6, unit = "ratio", doc = "TensorFlow: times the shortest such call" },
@@ -384,7 +409,8 @@ fewer (a layer on both ends of each edge), where the trained products run withou
 built again. Without training, layers that each round of a sampler's or a text's loop runs on a tensor that, by sizes,
 nothing in a round can have made. In TensorFlow, products that run more often than the gradients named after them, and
 layers whose weights get several gradients for one forward call; and a model of Keras that is called several times with
-gradients of each call, where inputs may be the same: half of its calls at most, a fact. In compiled
+gradients of each call, where inputs may be the same: half of its calls at most, a fact. In graphs,
+rows that are tiled and joined with others before a product, priced as the copies' part of it. In compiled
 programs of JAX, decompositions of
 matrices that come from arguments and not from what the program gives back, programs whose devices all get the same
 arguments and exchange nothing, what only a mapped condition takes, the other side of which was there before, results
@@ -393,7 +419,9 @@ and reduced one by one, products of rows that are copies of a few, matrices that
 multiplied with them, and in a program with gradients products of arguments alone that it does not give back.]],
 
   check = function(p, cfg)
-    if p.format == "graph" or p.format == "profile" then return passes_back(p, cfg) end
+    if p.format == "graph" or p.format == "profile" then
+      return passes_back(p, cfg) or tiled_rows(p, cfg)
+    end
     if p.framework == "tensorflow" then
       local found = of_tensorflow(p, cfg) or passes_back(p, cfg) or by_structure(p, cfg)
       local cells = found and {} or of_compiled(p, cfg)
@@ -465,6 +493,10 @@ multiplied with them, and in a program with gradients products of arguments alon
         { name = "gradients/a/MatMul_grad/MatMul_1", type = "MatMul", calls = 1, self_ns = 1e6 },
         { name = "gradients_1/b/MatMul_grad/MatMul", type = "MatMul", calls = 1, self_ns = 1e6 },
         { name = "gradients_1/b/MatMul_grad/MatMul_1", type = "MatMul", calls = 1, self_ns = 1e6 } } } },
+    { name = "an item tiled over a history", framework = "tensorflow", format = "graph", finding = true,
+      severity = "info", impact_ns = 2.375e6, facts = { ["step.ns"] = 1e7 },
+      tables = { ops = {}, graph_patterns = { { pattern = "tiled-rows", op = "attention/MatMul", ns = 2.5e6, count = 1,
+                                                bytes = 1.6e6 } } } },
     { name = "a frozen backbone", framework = "tensorflow", format = "xspace", finding = true, severity = "info",
       replay = { 7e6 }, facts = { ["step.ns"] = 1e7 },
       tables = { ops = {}, excess = { { cell = 1, flaw = "frozen-layers", ns = 7e6, share = 0.7, factor = 0 } } } },

@@ -212,12 +212,43 @@ static void budget_is_kept(void **state)
     }
 }
 
+/* Of each joined row one of three parts is a copy: 4 for making copies, 2 for their gradient, and a
+ * third of 30 + 60 of the product there and back and of 9 + 3 of joining. Joined weights are not.
+ */
+static void tiled_rows(void **state)
+{
+    static const struct drawn_op ops[] = {
+        { "tile", "Tile", "f32[4,1,8] i32[3] -> f32[4,50,8]", 4, 0 },
+        { "gradients/tile_grad/Sum", "Sum", NULL, 2, 0 },
+        { "concat", "ConcatV2", "f32[4,50,16] f32[4,50,8] -> f32[4,50,24]", 9, 0 },
+        { "gradients/concat_grad/Slice", "Slice", NULL, 3, 0 },
+        { "reshape", "Reshape", "f32[4,50,24] -> f32[200,24]", 1, 0 },
+        { "weights", "ConcatV2", "f32[16,5] f32[8,5] -> f32[24,5]", 1, 0 },
+        { "product", "MatMul", "f32[200,24] f32[24,5] -> f32[200,5]", 30, 0 },
+        { "gradients/product_grad/MatMul", "MatMul", NULL, 60, 0 },
+    };
+    static const struct op_edge edges[] = { { 0, 2, false, 1 },
+                                            { 2, 4, false, 0 },
+                                            { 4, 6, false, 0 },
+                                            { 5, 6, false, 1 },
+                                            { 2, 7, false, 0 } };
+    struct profile_builder      builder;
+
+    (void)state;
+    start(&builder, false);
+    draw(&builder, ops, ARRAY_COUNT(ops), edges, ARRAY_COUNT(edges));
+    assert_int_equal(facts_find_table(&builder.study.facts, "graph_patterns")->row_count, 1);
+    assert_true(builder_cell(&builder, "graph_patterns", "op", "product", "ns") == 4 + 2 + 34);
+    builder_free(&builder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(losses_over_classes), cmocka_unit_test(norms_and_biases),
         cmocka_unit_test(placement),           cmocka_unit_test(cells_in_sequence),
-        cmocka_unit_test(feeds_and_fetches),   cmocka_unit_test(budget_is_kept),
+        cmocka_unit_test(tiled_rows),          cmocka_unit_test(feeds_and_fetches),
+        cmocka_unit_test(budget_is_kept),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,7 +19,7 @@ static const struct column_spec columns[] = {
     [PATTERN] = { "pattern", UNIT_NAME,
                   "softmax-loss, cpu-fallback, variable-on-cpu, unfused-batch-norm, "
                   "bias-before-norm, unrolled-cell, constant-copied, ping-pong, remote-table, "
-                  "channels-first" },
+                  "channels-first, tiled-rows" },
     [OP] = { "op", UNIT_NAME, "the op or scope" },
     [TYPE] = { "type", UNIT_NAME, "type of the op that stands for it" },
     [DEVICE] = { "device", UNIT_NAME, "device of that op" },
@@ -137,7 +137,7 @@ static bool examine(struct study *study, struct arena *scratch)
            patterns_find_batch_norms(&search) && patterns_find_biases(&search) &&
            patterns_find_cells(&search) && patterns_find_constants(&search) &&
            patterns_find_crossings(&search) && patterns_find_remote_tables(&search) &&
-           patterns_find_layouts(&search) && fill(study, &search);
+           patterns_find_layouts(&search) && patterns_find_copies(&search) && fill(study, &search);
 }
 
 static bool run(struct study *study, struct err *err)

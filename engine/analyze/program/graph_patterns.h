@@ -39,6 +39,7 @@ bool patterns_find_constants(struct pattern_search *search);
 bool patterns_find_crossings(struct pattern_search *search);
 bool patterns_find_remote_tables(struct pattern_search *search);
 bool patterns_find_layouts(struct pattern_search *search);
+bool patterns_find_copies(struct pattern_search *search);
 void patterns_count_feeds(struct pattern_search *search);
 
 bool pattern_add(struct pattern_search *search, struct graph_pattern pattern);
