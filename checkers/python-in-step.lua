@@ -79,6 +79,13 @@ local function of_weights(p, cfg)
   }
 end
 
+local BETWEEN_RUNS = {
+  text = "Feed NumPy arrays of the placeholder's type: lists are converted in each run, and arrays copied. What is the "
+    .. "same in each run, as tables and weights, keep in variables that are loaded once. Make batches by tf.data or in "
+    .. "a thread, fetch only what is read, and write files in few of the steps.",
+  code = "session.run(train_op, {x: frames[rows]})   # an array, not a list of lists",
+}
+
 -- Session runs that were recorded one by one tell when each began and ended, and nothing between: Python, which makes
 -- what is fed and reads what was fetched, and what recording a run takes.
 local function between_runs(p, cfg)
@@ -90,12 +97,15 @@ local function between_runs(p, cfg)
     title = ("%s of each step pass between runs of the session"):format(fmt.ms(ns)), severity = "info",
     evidence = { { "between runs a step, less what recording usually takes", ns, "ns", share = share } },
     condition = ("it is %s of the step, %s accepted"):format(fmt.pct(share), fmt.pct(cfg.min_share)),
-    remedy = { text = "Feed NumPy arrays of the placeholder's type: lists are converted in each run. Make batches by "
-                 .. "tf.data or in a thread, fetch only what is read, and write files in few of the steps.",
-               code = "session.run(train_op, {x: frames[rows]})   # an array, not a list of lists" },
+    remedy = BETWEEN_RUNS,
     impact = impact.share { ns = ns },
     confidence = "low",
   }
+end
+
+local function runs_sessions(p)
+  return p.framework == "tensorflow" and p:has("activities")
+    and p:table("activities"):where { name = "SessionRun" }:count() > 0
 end
 
 return rule {
@@ -171,7 +181,7 @@ usually have, or an accelerator waits for it; else it is a bound. Silent where i
       total = math.max(total - p:table("activities"):where { kind = "python", on_leader = true,
                                                              name = { like = generated } }:sum("path_self_ns"), 0)
     end
-    local locations, evidence = {}, {}
+    local locations, evidence, sessions = {}, {}, runs_sessions(p)
     if p:has("activities") then
       for _, row in ipairs(p:table("activities"):where { kind = "python", on_leader = 1 }:top("path_self_ns",
           3):rows()) do
@@ -183,14 +193,15 @@ usually have, or an accelerator waits for it; else it is a bound. Silent where i
     table.insert(evidence, 1, { prepares and "Python before the step's first computation"
         or "Python behind the step's first computation", total, "ns", share = math.min(total / step_ns, 1) })
     return finding {
-      title = (prepares and "Python prepares for %s of each step what the device then computes with"
+      title = (sessions and "%s of each step pass between runs of the session, in feeding, fetching and Python"
+        or prepares and "Python prepares for %s of each step what the device then computes with"
         or "%s of each step pass in Python outside any op"):format(fmt.ms(total)),
       -- Nobody can act on time that no function is named for.
       severity = #locations > 0 and "warn" or "info",
       evidence = evidence, locations = locations,
       condition = ("Python takes %s of the step, %s accepted"):format(fmt.pct(total / step_ns),
           fmt.pct(cfg.min_share)),
-      remedy = { text = prepares and PREPARE_BESIDE or
+      remedy = sessions and BETWEEN_RUNS or { text = prepares and PREPARE_BESIDE or
                    "Move it out of the step or into the graph; a Python tracer shows where it is.",
                  code = p.framework == "jax" and
                      "jax.profiler.trace(logdir)   # its Python tracer names the functions" or nil },
