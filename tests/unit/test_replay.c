@@ -154,6 +154,40 @@ static void computing_beside_the_host_stays(void **state)
 }
 
 /*
+ * Three steps: 60 us of Python each, then an op of 40 us, in the last one of 140. What the op took
+ * there counts as twice the usual, so that a step is (100 + 100 + 140) / 3 = 113.3 us, of which the
+ * usual one of 100 us stands for. Without Python 160 / 340 of that are left.
+ */
+static void an_op_that_was_held_up_once_counts_as_usual(void **state)
+{
+    struct profile_builder b;
+    uint32_t               host, thread;
+
+    (void)state;
+    builder_start(&b, FORMAT_KINETO);
+    host = builder_host(&b, "h");
+    b.profile.hosts.items[host].core_count = 8;
+    thread = builder_timeline(&b, host, NO_ID, "python");
+    for (int64_t step = 0; step < 3; step++) {
+        int64_t t = step * 100000, ns = step == 2 ? 140000 : 40000;
+
+        builder_slice(&b, thread, "step", ACTIVITY_PYTHON, t, 60000);
+        builder_slice(&b, thread, "aten::mm", ACTIVITY_OP, t + 60000, ns);
+        builder_step(&b, host, t, t + 60000 + ns);
+    }
+    builder_finish(&b);
+    for (size_t i = 0; i < 3; i++)
+        b.study.steps.list.items[i].timeline = thread;
+    b.study.steps.median_ns = 100000;
+    run_analyses(&b);
+    assert_float_equal(replayed(&b, (struct edit) { .kind = EDIT_SCALE,
+                                                    .factor = 0,
+                                                    .select = { .part_mask = 1 << PART_HOST } }),
+                       100000.0 * 160 / 340, 1);
+    builder_free(&b);
+}
+
+/*
  * One step of 1 ms. The leading thread is in one Python function that calls a program at 300..310
  * us and then waits for it in a call without an event; a worker runs the program 320..990 us.
  * Python ends 10 us behind it: host: 300 (before the call) + 10 + 10 (until the program starts) +
@@ -458,6 +492,7 @@ int main(void)
         cmocka_unit_test(edits_change_what_they_select),
         cmocka_unit_test(work_beside_needs_a_core),
         cmocka_unit_test(computing_beside_the_host_stays),
+        cmocka_unit_test(an_op_that_was_held_up_once_counts_as_usual),
         cmocka_unit_test(ready_batches_keep_up),
         cmocka_unit_test(python_waits_unseen),
         cmocka_unit_test(stages_are_told_apart),

@@ -2,6 +2,7 @@
 
 #include "analyze/input/pipeline.h"
 #include "analyze/study.h"
+#include "base/sample.h"
 
 #include <math.h>
 #include <string.h>
@@ -95,6 +96,104 @@ static bool group_segments(struct grouping *grouping)
     return true;
 }
 
+/* The usual one of a few times, taken this many times, is the most that one of them counts as. */
+static const double MOST_OF_USUAL = 2;
+
+/* What is left of an op's times by step when those far above the usual one count as less. */
+static double without_spikes(const double *times_ns, double *sorted, size_t steps)
+{
+    double sum_ns = 0, left_ns = 0, most_ns;
+
+    memcpy(sorted, times_ns, steps * sizeof *sorted);
+    most_ns = MOST_OF_USUAL * sample_median(sorted, steps);
+    for (size_t k = 0; k < steps; k++) {
+        sum_ns += times_ns[k];
+        left_ns += most_ns > 0 ? fmin(times_ns[k], most_ns) : times_ns[k];
+    }
+    return sum_ns > 0 ? left_ns / sum_ns : 1;
+}
+
+/* Of an op that the leading thread runs itself; what pool threads do for one op is easily taken for
+ * another's. NO_ID: none. */
+static uint32_t own_op(const struct study *study, const struct segment *segment)
+{
+    uint32_t event;
+
+    if (segment->part != PART_COMPUTE || segment->frame == NO_ID || segment->owner != NO_ID ||
+        segment->on_device)
+        return NO_ID;
+    event = study->path.frames.items[segment->frame].event;
+    return study->path.frames.items[segment->frame].timeline ==
+                   study->steps.list.items[segment->step].timeline
+               ? event_activity_id(study->profile, event)
+               : NO_ID;
+}
+
+struct spikes {
+    size_t    steps;
+    uint32_t *row_of;   /* by activity: 1 + its row */
+    double   *times_ns; /* by row and step */
+    double   *left;     /* by row */
+};
+
+static bool sum_by_step(struct grouping *grouping, struct spikes *spikes)
+{
+    const struct study *study = grouping->study;
+    uint32_t            rows = 0;
+    double             *sorted = arena_new_array(&grouping->scratch, double, spikes->steps);
+
+    for (size_t i = 0; i < study->path.segments.count; i++) {
+        uint32_t op = own_op(study, &study->path.segments.items[i]);
+
+        if (op != NO_ID && !spikes->row_of[op])
+            spikes->row_of[op] = ++rows;
+    }
+    spikes->times_ns = arena_new_array(&grouping->scratch, double, (rows + 1) * spikes->steps);
+    spikes->left = arena_new_array(&grouping->scratch, double, rows + 1);
+    if (!sorted || !spikes->times_ns || !spikes->left)
+        return false;
+    for (size_t i = 0, k = 0; i < study->path.segments.count; i++) {
+        const struct segment *segment = &study->path.segments.items[i];
+        uint32_t              op = own_op(study, segment);
+
+        while (study->path.step_rows.items[k] != segment->step)
+            k++;
+        if (op != NO_ID)
+            spikes->times_ns[spikes->row_of[op] * spikes->steps + k] +=
+                (double)(segment->end_ns - segment->start_ns);
+    }
+    for (uint32_t row = 1; row <= rows; row++)
+        spikes->left[row] =
+            without_spikes(spikes->times_ns + row * spikes->steps, sorted, spikes->steps);
+    return true;
+}
+
+/* An op does the same in each step. Where another program, or memory that is touched for the first
+ * time, held it up in one of them, few steps do not even that out. */
+static bool take_spikes_off(struct grouping *grouping)
+{
+    enum { FEWEST_STEPS = 3 };
+    const struct path *path = &grouping->study->path;
+    struct spikes      spikes = { .steps = path->step_rows.count };
+
+    if (spikes.steps < FEWEST_STEPS || path->has_device)
+        return true;
+    spikes.row_of = arena_new_array(&grouping->scratch, uint32_t,
+                                    grouping->study->profile->activities.count + 1);
+    if (!spikes.row_of || !sum_by_step(grouping, &spikes))
+        return false;
+    for (size_t i = 0; i < path->segments.count; i++) {
+        const struct segment *segment = &path->segments.items[i];
+        uint32_t              op = own_op(grouping->study, segment);
+
+        if (op != NO_ID)
+            grouping->groups->groups.items[grouping->groups->group_of_segment[i]].length_ns -=
+                (1 - spikes.left[spikes.row_of[op]]) *
+                (double)(segment->end_ns - segment->start_ns);
+    }
+    return true;
+}
+
 struct segment_groups *segment_groups_make(struct study *study, struct err *err)
 {
     struct grouping grouping = { .study = study,
@@ -108,7 +207,7 @@ struct segment_groups *segment_groups_make(struct study *study, struct err *err)
         grouping.groups->group_of_segment =
             arena_new_array(study->arena, uint32_t, study->path.segments.count);
         ok = grouping.group_of_frame && grouping.groups->group_of_segment &&
-             group_frames(&grouping) && group_segments(&grouping);
+             group_frames(&grouping) && group_segments(&grouping) && take_spikes_off(&grouping);
     }
     arena_free(&grouping.scratch);
     if (!ok)
