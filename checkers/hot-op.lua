@@ -240,6 +240,37 @@ local function of_arrays(p, cfg)
   }
 end
 
+-- Eager ops of kinds of which a program rarely needs much, one of which takes a good part of the step.
+local rare = {
+  decomposition = "Compute it once where its matrix does not change, or only the part that is read: eigh of the "
+    .. "smaller product, a few iterations (svd_lowrank), full_matrices=False.",
+  sort = classes.sort[2],
+  random = "Draw for many steps at once, from as few numbers as the draw needs: a draw from weights reads all of them.",
+}
+local function of_rare_op(p, cfg)
+  local step_ns, best = p.fact["step.ns"], nil
+  if not p:has("work") then return nil end
+  for row in p:table("work"):where { type = { like = "^(?!.*dropout)." } }:each() do
+    if rare[row.class or ""] and (not best or row.ns > best.ns) then best = row end
+  end
+  if not best or best.ns < cfg.min_array_share * step_ns then return nil end
+  return finding {
+    title = ("%s %s of each step: %s on %s"):format(classes[best.class][1], fmt.ms(best.ns), best.type,
+      best.shapes and best.shapes ~= "" and best.shapes or "arrays"),
+    severity = "info",
+    subject = { op = best.type },
+    locations = best.source_file and best.source_file ~= ""
+      and { { file = best.source_file, line = best.source_line } } or {},
+    evidence = { { "what it takes a step", best.ns, "ns", share = math.min(1, best.ns / step_ns) },
+                 { "kind of work", best.class }, { "calls a step", best.calls or 1, "count" } },
+    condition = ("it takes %s of the step, %s accepted"):format(fmt.pct(best.ns / step_ns),
+      fmt.pct(cfg.min_array_share)),
+    remedy = { text = rare[best.class] },
+    impact = impact.share { ns = math.min(best.ns, step_ns) },
+    confidence = "low",
+  }
+end
+
 -- Lines of the program by what ops made of them take, most first; all of their time.
 local function lines_of(p)
   local by_line, list, all_ns = {}, {}, 0
@@ -326,9 +357,10 @@ Names what a look at the program should begin with. Rules that know why an op is
 work of which programs rarely need much (sorting, random numbers, decompositions, copies, passes over memory far beyond
 the products) is named with its line; its price, what it takes less a usual need, is a bound. In compiled
 programs of JAX, products that take less in another order, and matrices of derivatives that are only multiplied or of
-which only the diagonal is added up, are priced by their sizes. Of PyTorch programs on a host the array is named
-whose ops, forward and back, take most: what makes it smaller or needless saves them all. Elsewhere the type of op
-that takes most is named; which share of it may go is not known, so its price is a bound. Kernels of an
+which only the diagonal is added up, are priced by their sizes. Of PyTorch programs on a host a decomposition, a sort
+or a draw that takes a good part of the step is named, else the array whose ops, forward and back, take most: what
+makes it smaller or needless saves them all. Elsewhere the type of op that takes most is named; which share of it may
+go is not known, so its price is a bound. Kernels of an
 accelerator are ranked by the op that launched them where they are recorded, with how far they are from what the device
 can do, or why that is not known: a program that its kernels hold gets an answer. Silent when time is spread, or when
 ops are a small part of the step.]],
@@ -343,7 +375,8 @@ ops are a small part of the step.]],
     if line then return line end
     for _, place in ipairs(costly(p, cfg)) do places[#places + 1] = place end
     if #places > 0 then return places end
-    local array = p.framework == "pytorch" and not p:has("device.idle_share") and of_arrays(p, cfg)
+    local array = p.framework == "pytorch" and not p:has("device.idle_share")
+      and (of_rare_op(p, cfg) or of_arrays(p, cfg))
     if array then return array end
     local types, top = p:table("op_types"), {}
     local total_ns = types:sum("self_ns")
@@ -414,6 +447,13 @@ ops are a small part of the step.]],
                  excess = { { cell = 1, flaw = "costly-class", cause = "repeat", grade = "C", ns = 4.5e6, share = 0.45,
                               factor = 0.1, detail = "decomposition", op = "custom-call", source_file = "train.py",
                               source_line = 7 } } } },
+    { name = "a draw from the weights of a whole table", framework = "pytorch", format = "kineto", finding = true,
+      severity = "info", facts = { ["step.ns"] = 1e7 },
+      tables = { op_types = { { type = "aten::multinomial", self_ns = 3e6 } },
+                 work = { { class = "random", type = "aten::multinomial", phase = "forward", shapes = "[400000]",
+                            calls = 1, ns = 3e6 },
+                          { class = "random", type = "aten::dropout", phase = "forward", shapes = "[512,256]",
+                            calls = 1, ns = 4e6 } } } },
     { name = "a line of a compiled program", framework = "jax", format = "xspace", finding = true, severity = "info",
       facts = { ["step.ns"] = 1e7 },
       tables = { op_types = { { type = "fusion", self_ns = 9e6 } },

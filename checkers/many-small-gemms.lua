@@ -74,6 +74,16 @@ local function picking_rounds(p)
   return most
 end
 
+-- Layers of an eager network follow each other, whatever their shapes: only products of a loop go together.
+local function is_loose(p, row)
+  if p.framework ~= "pytorch" or p:has("device.idle_share") or not p:has("eager_loops") then return true end
+  for loop in p:table("eager_loops"):each() do
+    local is_free = not loop.is_handed_on and not loop.is_history
+    if is_free and (loop.products or 0) >= 0.5 * row.calls then return true end
+  end
+  return false
+end
+
 -- For the examples: as many products of one shape.
 local function products(count, shapes)
   local rows = {}
@@ -111,7 +121,8 @@ shape, and does few operations for each byte. Priced as its time, of which one l
 that the compiler wrote out shows as many products of the same shapes in one function; priced as a part of the
 function. In PyTorch also said of parts of a layer that are modules of their own (heads of attention in a list) and
 whose results are joined, with what starting them one by one costs. Silent for few runs and small shares; in PyTorch
-few are as many for each word or sample that is picked of what came out, since the next one waits for it.]],
+on a host for products outside of loops, which are layers, and for as few for each word or sample that is picked of what
+came out, since the next one waits for it.]],
 
   check = function(p, cfg)
     local ops = p:table("ops")
@@ -127,7 +138,7 @@ few are as many for each word or sample that is picked of what came out, since t
       local result = shapes:match("->(\\[[0-9]+,[0-9]+\\])$")
       local accumulates = result and shapes:find("^\\Q" .. result .. "\\Ex") and factors(shapes, result) >= 2
       if flops > 0 and bytes > 0 and flops <= cfg.max_flops and flops / bytes <= cfg.max_intensity and
-         (is_product or accumulates) and row.self_ns / all_ns >= cfg.min_share then
+         (is_product or accumulates) and row.self_ns / all_ns >= cfg.min_share and is_loose(p, row) then
         best = best or row
       end
     end
@@ -176,7 +187,12 @@ few are as many for each word or sample that is picked of what came out, since t
       replay = { 9e6 }, facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "aten::mkldnn_convolution", type = "aten::mkldnn_convolution", calls = 84,
                            flops = 7e4, bytes = 6e4, shapes = "[4,48,2]x[96,48,2]->[4,96,1]", self_ns = 9e6 } },
-                 eager_loops = { { anchor = "cat", repeats = 84, ns = 9e6, picks = 0 } } } },
+                 eager_loops = { { anchor = "select", repeats = 84, ns = 9e6, picks = 0, products = 84 } } } },
+    { name = "a deep network of one width", framework = "pytorch", format = "kineto", finding = false,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "aten::addmm", type = "aten::addmm", calls = 120, flops = 3.7e4, bytes = 2.1e4,
+                           shapes = "[96]x[4,48]x[48,96]->[4,96]", self_ns = 9e6 } },
+                 eager_loops = {} } },
     { name = "sums of many arrays", framework = "jax", format = "xspace", finding = false,
       facts = { ["step.ns"] = 1e6 }, tables = { ops = products(70, "[64,64]x[]->[64]") } },
     { name = "layers of a deep network", framework = "jax", format = "xspace", finding = false,

@@ -131,6 +131,17 @@ local function has_product(p, ops)
   return false
 end
 
+-- A normalisation and a product a round: layers of a network, which take each other's results.
+local function are_layers(p, ops)
+  local multiplies, normalises = false, false
+  for op in ops:gmatch("[\\w:]+") do
+    local class = p:class_of(op)
+    multiplies = multiplies or class == "product" or class == "convolution"
+    normalises = normalises or class == "normalisation"
+  end
+  return multiplies and normalises
+end
+
 -- A few small ops without any product, with as many rounds of nodes in the backward pass: a loop of the program over
 -- parameters, classes or items that takes part in the loss.
 local function both_ways(p, cfg)
@@ -216,8 +227,8 @@ network that is called again and again without gradients, where nothing shows th
 made, is priced as its small ops, and half of its large ones, of all calls but one. In TensorFlow a Python loop over
 slices leaves its rounds in the graph, numbered: priced as the executor's time for them and half to nine tenths of
 their own. Rounds of small ops without any product, with as many rounds of their nodes in the backward pass, are a loop
-over parameters or items in the loss: priced as most of both. Silent where a rule knows the loop, for long ops and below
-min_share.]],
+over parameters or items in the loss: priced as most of both. Silent where a rule knows the loop, for long ops, for
+rounds of a normalisation and a product, which are layers, and below min_share.]],
 
   check = function(p, cfg)
     local step_ns = p.fact["step.ns"]
@@ -230,9 +241,9 @@ min_share.]],
     if found then return found end
     local worst
     for row in p:table("sequences"):each() do
-      -- Layers of a network go backward one after the other: nodes are no loop of the program.
+      -- Layers of a network go one after the other, and so do their nodes: they are no loop of the program.
       if row.repeats >= cfg.min_repeats and not row.ops:find("Backward") and row.mean_op_ns <= cfg.max_op_ns and
-          (not worst or row.total_ns > worst.total_ns) then worst = row end
+          not are_layers(p, row.ops) and (not worst or row.total_ns > worst.total_ns) then worst = row end
     end
     if not worst or worst.total_ns < cfg.min_share * step_ns then return nil end
     local high_ns = 0.7 * worst.total_ns
@@ -298,6 +309,10 @@ min_share.]],
       facts = { ["step.ns"] = 1e7, ["torch.forward_ns"] = 5e6 },
       tables = { sequences = { { ops = "aten::mm > aten::item", repeats = 10, total_ns = 5e6, gap_ns = 4e5,
                                  mean_op_ns = 3e5 } } } },
+    { name = "layers that are normalised", framework = "pytorch", finding = false,
+      facts = { ["step.ns"] = 1e7, ["torch.forward_ns"] = 9e6 },
+      tables = { sequences = { { ops = "aten::layer_norm > aten::linear > aten::tanh > aten::mul > aten::add",
+                                 repeats = 120, total_ns = 5e6, mean_op_ns = 8e3 } } } },
     { name = "a value of each parameter", framework = "pytorch", finding = true, impact_ns = 3.375e6,
       facts = { ["step.ns"] = 1e7, ["torch.forward_ns"] = 5e6 },
       tables = { sequences = { { ops = "aten::abs > aten::max > aten::item", repeats = 10, total_ns = 5e6,
