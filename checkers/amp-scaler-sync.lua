@@ -14,7 +14,8 @@ return rule {
   },
   doc = [[
 GradScaler reads whether any gradient overflowed before each update; the host waits for the whole backward pass, and the
-device then waits for the host. bfloat16 needs no scaler, and fused optimizers take the flag on the device. Priced as
+device then waits for the host. bfloat16 needs no scaler, where the device has it, and fused optimizers take the
+flag on the device. Priced as
 the device's idle time after values are read, by the scaler's part of the reads. Silent where work is queued behind.]],
 
   check = function(p, cfg)
@@ -24,6 +25,8 @@ the device's idle time after values are read, by the scaler's part of the reads.
     if reads < cfg.min_reads or count == 0 then return nil end
     local ns = math.min(all:sum("bubble_ns") * math.min(1, reads / count), step_ns)
     if ns < cfg.min_share * step_ns then return nil end
+    local is_float16 = p:has("device.half_type") and p.fact["device.half_type"] == "float16"
+    local fused = "torch.optim.AdamW(params, fused=True)"
     return finding {
       title = ("The gradient scaler reads %s values a step; the device is idle for %s after them"):format(
         fmt.ratio(reads), fmt.ms(ns)),
@@ -32,8 +35,10 @@ the device's idle time after values are read, by the scaler's part of the reads.
                    { "all values read a step", count, "count" } },
       condition = ("idle after its reads takes %s of the step, %s accepted"):format(
         fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
-      remedy = { text = "Use bfloat16 without a scaler, or a fused optimizer.",
-                 code = "with torch.autocast('cuda', torch.bfloat16): ...\ntorch.optim.AdamW(params, fused=True)" },
+      remedy = is_float16 and { text = "Use a fused optimizer; this device has no bfloat16, which needs no scaler.",
+                                code = fused }
+        or { text = "Use bfloat16 without a scaler, or a fused optimizer.",
+             code = "with torch.autocast('cuda', torch.bfloat16): ...\n" .. fused },
       impact = impact.exposed { ns = ns },
       claims = { { parts = { "idle.sync", "host" } } },
       confidence = "medium",

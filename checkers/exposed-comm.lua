@@ -71,7 +71,7 @@ host, it is a bound. Silent for one rank, where computation covers them, and whe
     end
     local remedy = {
       pytorch = { text = "Start them earlier: tune the buckets, prefetch FSDP's parameters, accumulate gradients, "
-                    .. "send bfloat16.",
+                    .. "send 16 bits.",
                   code = "DDP(model, bucket_cap_mb=50, gradient_as_bucket_view=True, static_graph=True)" },
       jax = { text = "Let the compiler hide them.",
               flags = "XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=true" },

@@ -199,6 +199,29 @@ def precision():
         expect(wanted in text and other not in text, f"{model}: {text}")
 
 
+def scalers():
+    """A scaler reads one value a step, until which the device has worked off its 2000 us; then 1000 us of host, for which it is idle. bfloat16 needs
+    none, but a T4 has no bfloat16."""
+    for device, model, has_type in ((T4, "T4", False), (H100, "H100", True)):
+        trace = Trace(device)
+        for i in range(6):
+            at = 1000 + 3200 * i
+            trace.step(i, at, 3190)
+            trace.op("aten::mm", at + 10, 20, [[4096, 4096]] * 2, ["c10::Half"] * 2)
+            trace.kernel("turing_fp16_s1688gemm_fp16_128x256_ldg8_f2f_nn", at + 12, at + 30, 2000)
+            trace.op("aten::_amp_foreach_non_finite_check_and_unscale_", at + 40, 20, [[4096]], ["float"])
+            trace.kernel("void at::native::multi_tensor_apply_kernel<f>(int)", at + 42, at + 2031, 10)
+            trace.op("aten::item", at + 70, 2000, [[]], ["float"])
+            trace.op("aten::_local_scalar_dense", at + 71, 1998, [[]], ["float"])
+            number = trace.call("cudaMemcpyAsync", at + 72, 1980)
+            trace.device("gpu_memcpy", "Memcpy DtoH (Device -> Pageable)", number, at + 2042, 2, bytes=4)
+            trace.call("cudaStreamSynchronize", at + 2053, 10)
+            trace.op("aten::_foreach_add_", at + 3070, 20, [[4096]], ["float"])
+            trace.kernel("void at::native::multi_tensor_apply_kernel<g>(int)", at + 3072, at + 3080, 50)
+        finding = find(trace.advice(f"scaler-{model}"), "amp-scaler-sync")
+        expect(finding is not None and ("torch.bfloat16" in json.dumps(finding["remedy"])) == has_type, f"{model}: {text_of(finding)[:600]}")
+
+
 def fused_optimizers():
     """PyTorch's fused Adam takes its rates as doubles whatever it updates: what its functor works on says whether that is double precision."""
     for element in ("float", "double"):
@@ -859,6 +882,7 @@ def main():
     chains()
     kernels_without_ops()
     precision()
+    scalers()
     fused_optimizers()
     only_the_host()
     one_step()
