@@ -22,7 +22,8 @@ def replayed(names, replays=3, launch="cudaGraphLaunch", device=H100):
     for _ in range(replays):
         number = trace.call(launch, at, 20)
         for name in names:
-            trace.device("kernel", name, number, at + 100, 1000)
+            category = "gpu_memset" if name.startswith("Memset") else "gpu_memcpy" if name.startswith("Memcpy") else "kernel"
+            trace.device(category, name, number, at + 100, 1000)
             at += 1001
         at += 200
     write("replays.json", json.dumps(trace.head | {"traceEvents": trace.events}))
@@ -40,6 +41,9 @@ def captured(graphs, has_names, maker="cuda"):
             at += 100
             trace.event("python_function", f"model.py({10 * g + n}): forward", at, 60)
             trace.op(op, at + 10, 40, shapes, ["c10::BFloat16"] * len(shapes))
+            if kernel.startswith("Mem"):
+                trace.call(f"{maker}{kernel[:6]}Async", at + 20, 10)
+                continue
             trace.number += 1
             trace.event("cuda_runtime", f"{maker}LaunchKernel", at + 20, 10, 1, correlation=trace.number, **({"kernel": kernel} if has_names else {}))
             trace.event("cuda_driver", "cuLaunchKernel", at + 22, 5, 1, correlation=trace.number)  # the same launch, inside of it
@@ -98,6 +102,18 @@ def what_does_not_fit():
         expect([f["rule"] for f in found] == [f["rule"] for f in without], "advice is that without the capture")
 
 
+def memory_is_set_and_copied():
+    """Nodes that set memory or copy it are no kernels, whether calls tell names or not; a set in the place of a kernel is another graph."""
+    nodes = [("aten::zero_", [[6144, 6144]], "Memset (Device)"), ("aten::copy_", [[6144, 6144]] * 2, "Memcpy DtoD (Device -> Device)")] + products(6144)
+    for has_names in (True, False):
+        for order, count in ((range(5), 15), ((2, 1, 0, 3, 4), 0)):
+            replayed([kernel for _, _, kernel in nodes])
+            captured([[nodes[i] for i in order]], has_names)
+            rows, _ = table("kernels", "--capture", "capture.json")
+            expect(sum(row["op"] == "aten::mm" for row in rows) == (2 if count else 0), f"names {has_names}, {count}: {rows}")
+            expect((f"{count} of 15 kernels and copies" in told("--capture", "capture.json")) == (count > 0), f"names {has_names}, {count}")
+
+
 def several_fit():
     """Captures of other batches with the same kernels leave open what ran; layers that are alike do not: each has its line in its turn."""
     replayed([PRODUCT, ADD, PRODUCT], replays=4)
@@ -135,6 +151,7 @@ def what_is_no_capture():
 def main():
     ops_and_lines()
     what_does_not_fit()
+    memory_is_set_and_copied()
     several_fit()
     one_more()
     what_is_no_capture()

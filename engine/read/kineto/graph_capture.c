@@ -13,9 +13,9 @@
 enum { LOOK_AHEAD = 16 };
 static const double LEAST_FIT = 0.95; /* of the larger of both */
 
-struct node {      /* a kernel or copy, captured or replayed */
-    uint32_t name; /* of the kernel, in the profile of the replays; 0: not told */
-    bool     is_copy;
+struct node {            /* a kernel or copy, captured or replayed */
+    uint32_t name;       /* of the kernel, in the profile of the replays; 0: not told */
+    bool     is_copy;    /* or sets memory */
     uint32_t op, source; /* captured: rows of the capture, or NO_ID */
     uint32_t event;      /* replayed */
 };
@@ -104,7 +104,8 @@ static bool add_captured(struct join *join, const struct around *around, uint32_
     uint32_t frame = around->own[event] != NO_ID ? around->own[event] : around->frame[event];
     int64_t  name;
 
-    node.is_copy = event_activity(capture, event)->kind == ACTIVITY_TRANSFER;
+    node.is_copy = event_activity(capture, event)->kind == ACTIVITY_TRANSFER ||
+                   is_call(capture, event, "emset");
     if (around->op[event] != NO_ID)
         node.op = capture->activities.items[around->op[event]].op;
     if (frame != NO_ID)
