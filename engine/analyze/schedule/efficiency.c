@@ -1,8 +1,5 @@
-/*
- * efficiency: a chain of ideals, each on top of those before, so that their factors multiply to
- * what is left of the step; and which ranks hold the others up.
- */
-#include "analyze/schedule/whatif_editor.h"
+#include "analyze/schedule/efficiency.h"
+
 #include "base/sort.h"
 
 #include <math.h>

@@ -1,14 +1,10 @@
 /* whatif: the effect of the user's edits on nodes of the event graph. */
-#include "analyze/schedule/whatif_editor.h"
-
-#include "analyze/path/work.h"
-#include "analyze/schedule/charge.h"
+#include "analyze/schedule/efficiency.h"
 #include "analyze/schedule/other_hardware.h"
 #include "analyze/schedule/whatif_select.h"
 #include "base/sample.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { GRAPH_LAUNCH_NS = 10000 }; /* of a graph, on the host */
@@ -41,24 +37,17 @@ static bool apply_drop(struct editor *editor, const struct whatif_edit *edit, st
     return true;
 }
 
-static void scale_selected(struct editor *editor, double factor)
-{
-    for (uint32_t i = 0; i < editor->graph->nodes.count; i++)
-        if (editor->is_selected[i])
-            editor->changes.factors[i] *= (float)factor;
-}
-
 static bool apply_factor(struct editor *editor, const struct whatif_edit *edit, struct err *err)
 {
     (void)err;
-    scale_selected(editor, edit->factor);
+    editor_scale_selected(editor, edit->factor);
     return true;
 }
 
 static bool apply_speed(struct editor *editor, const struct whatif_edit *edit, struct err *err)
 {
     (void)err;
-    scale_selected(editor, 1 / edit->factor);
+    editor_scale_selected(editor, 1 / edit->factor);
     return true;
 }
 
@@ -174,63 +163,6 @@ static bool apply_merge(struct editor *editor, const struct whatif_edit *edit, s
     return true;
 }
 
-/* The changes so far, and collectives left out. */
-static bool leave_out_collectives(struct editor *editor, struct graph_changes *alone)
-{
-    const struct event_graph *graph = editor->graph;
-    size_t                    count = graph->nodes.count;
-
-    if (!graph_changes_make(alone, graph, &editor->scratch))
-        return false;
-    memcpy(alone->factors, editor->changes.factors, count * sizeof *alone->factors);
-    memcpy(alone->extra_ns, editor->changes.extra_ns, count * sizeof *alone->extra_ns);
-    memcpy(alone->flags, editor->changes.flags, count * sizeof *alone->flags);
-    for (uint32_t i = 0; i < count; i++)
-        if (graph->nodes.items[i].role == NODE_JOIN)
-            alone->flags[i] |= CHANGE_GONE;
-    return true;
-}
-
-bool editor_rank_work(struct editor *editor, double *work_ns, double *median_ns, struct err *err)
-{
-    const struct event_graph *graph = editor->graph;
-    uint32_t                  hosts = (uint32_t)editor->study->profile->hosts.count;
-    double                   *sorted = arena_new_array(&editor->scratch, double, hosts + 1);
-    size_t                    count = 0;
-    struct graph_changes      alone;
-    struct schedule           schedule;
-
-    if (!sorted || !leave_out_collectives(editor, &alone) ||
-        !schedule_make(&schedule, graph, &alone, &editor->scratch))
-        return err_set(err, ERR_LIMIT, "the edit does not fit the memory budget");
-    for (size_t i = 0; i < graph->windows.count; i++) {
-        const struct graph_window *window = &graph->windows.items[i];
-
-        if (window->base != NO_ID)
-            work_ns[window->host] +=
-                (double)(schedule.end_ns[window->last_node] - schedule.start_ns[window->base]);
-    }
-    for (uint32_t host = 0; host < hosts; host++)
-        if (work_ns[host] > 0)
-            sorted[count++] = work_ns[host];
-    /* Of two ranks one holds the other up: what the faster one takes is the pace. */
-    *median_ns = count ? sample_kth(sorted, count, (count - 1) / 2) : 0;
-    return true;
-}
-
-void editor_scale_host(struct editor *editor, uint32_t host, double factor)
-{
-    const struct event_graph *graph = editor->graph;
-
-    for (uint32_t i = 0; i < graph->nodes.count; i++) {
-        const struct graph_node *node = &graph->nodes.items[i];
-
-        editor->is_selected[i] = graph->lines.items[node->line].host == host &&
-                                 node->class != PART_COMMUNICATION && node->role != NODE_STEP;
-    }
-    scale_selected(editor, factor);
-}
-
 static double *new_rank_work(struct editor *editor)
 {
     return arena_new_array(&editor->scratch, double, editor->study->profile->hosts.count + 1);
@@ -308,7 +240,7 @@ static bool apply_host(struct editor *editor, const struct whatif_edit *edit, st
                                  (part == PART_HOST || part == PART_COMPILE ||
                                   part == PART_OUTPUT || part == PART_IDLE_SYNC);
     }
-    scale_selected(editor, 0);
+    editor_scale_selected(editor, 0);
     return true;
 }
 
@@ -411,72 +343,6 @@ static bool apply(struct editor *editor, const struct whatif_edit *edit, struct 
     return changes[edit->kind](editor, edit, err);
 }
 
-void editor_reset(struct editor *editor)
-{
-    for (size_t i = 0; i < editor->graph->nodes.count; i++) {
-        editor->changes.factors[i] = 1;
-        editor->changes.extra_ns[i] = 0;
-        editor->changes.flags[i] = 0;
-    }
-}
-
-/* The composition, and with edits that with what they change of the charge. Sums to the step. */
-static void set_parts(const struct editor *editor, const double charged_ns[PART_COUNT],
-                      struct whatif_result *result)
-{
-    double sum_ns = 0;
-
-    for (int part = 0; part < PART_COUNT; part++) {
-        double ns;
-
-        if (!facts_get(&editor->study->facts, part_ns_fact((enum part)part), &ns))
-            return;
-        ns += (charged_ns[part] - editor->charged_ns[part]) * editor->scale;
-        result->part_ns[part] = fmax(0, ns);
-        sum_ns += result->part_ns[part];
-    }
-    result->bottleneck = (enum part)0;
-    for (int part = 0; part < PART_COUNT; part++) {
-        result->part_ns[part] *= sum_ns > 0 ? result->step_ns / sum_ns : 0;
-        if (result->part_ns[part] > result->part_ns[result->bottleneck])
-            result->bottleneck = (enum part)part;
-    }
-}
-
-static bool schedule_with(struct editor *editor, const struct graph_changes *changes,
-                          struct whatif *whatif, struct whatif_result *result, struct err *err)
-{
-    struct schedule schedule;
-    struct arena    scratch = { .budget_bytes = editor->scratch.budget_bytes };
-    double          charged_ns[PART_COUNT] = { 0 };
-
-    if (!schedule_make(&schedule, editor->graph, changes, &scratch) ||
-        (!whatif->is_bare && !charge_schedule(&schedule, &scratch, charged_ns))) {
-        arena_free(&scratch);
-        return err_set(err, ERR_LIMIT, "the schedule does not fit the memory budget");
-    }
-    if (!changes) {
-        editor->scale =
-            schedule.step_ns > 0 ? steps_ns(&editor->study->steps) / schedule.step_ns : 1;
-        memcpy(editor->charged_ns, charged_ns, sizeof charged_ns);
-    }
-    result->step_ns = schedule.step_ns * editor->scale;
-    if (!whatif->is_bare)
-        set_parts(editor, charged_ns, result);
-    if (changes)
-        result->saved_ns = whatif->now.step_ns - result->step_ns;
-    else
-        whatif->error = schedule.error;
-    arena_free(&scratch);
-    return true;
-}
-
-bool editor_schedule(struct editor *editor, struct whatif *whatif, struct whatif_result *result,
-                     struct err *err)
-{
-    return schedule_with(editor, &editor->changes, whatif, result, err);
-}
-
 static void count_selected(const struct editor *editor, struct whatif_result *result)
 {
     for (uint32_t i = 0; i < editor->graph->nodes.count; i++) {
@@ -506,7 +372,7 @@ static void take_before(struct whatif *whatif, size_t edit)
 
 static bool run_edits(struct editor *editor, struct whatif *whatif, struct err *err)
 {
-    if (!whatif->is_bare && !schedule_with(editor, NULL, whatif, &whatif->now, err))
+    if (!whatif->is_bare && !editor_begin(editor, whatif, err))
         return false;
     if (whatif->is_bare && whatif->now.step_ns > 0) {
         editor->scale = steps_ns(&editor->study->steps) / whatif->now.step_ns;

@@ -17,6 +17,8 @@ struct editor {
 };
 
 void editor_reset(struct editor *editor);
+/* What is selected takes `factor` of its time. */
+void editor_scale_selected(struct editor *editor, double factor);
 /* By row of profile->hosts: what it needs for its steps, changed so far, when it waits for no
  * other; 0: it has none. *median_ns: of those that have, the lower one. */
 bool editor_rank_work(struct editor *editor, double *work_ns, double *median_ns, struct err *err);
@@ -26,8 +28,7 @@ void editor_scale_host(struct editor *editor, uint32_t host, double factor);
 bool editor_schedule(struct editor *editor, struct whatif *whatif, struct whatif_result *result,
                      struct err *err);
 
-/* efficiency.c: fills whatif->ranks. */
-bool efficiency_ranks(struct editor *editor, struct whatif *whatif, struct arena *arena,
-                      struct err *err);
+/* whatif->now: a step without changes, by which others are scaled; before any is made. */
+bool editor_begin(struct editor *editor, struct whatif *whatif, struct err *err);
 
 #endif
