@@ -94,9 +94,7 @@ static bool prepare(struct call *call, struct err *err)
         return err_memory(err, "the configuration");
     call->state = state;
     state->rules = values->rules;
-    return project_load(&state->project, values->config, call->arena, err) &&
-           project_apply(&state->project, &state->rules, call->arena, err) &&
-           advise_check(&state->rules, err);
+    return project_ready(&state->project, values->config, &state->rules, call->arena, err);
 }
 
 static bool write_page(struct call *call, struct err *err)

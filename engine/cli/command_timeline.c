@@ -86,8 +86,7 @@ static bool cut_finding(struct call *call, struct trace_options *what, struct er
     const struct finding         *finding;
 
     progress_stage("running rules");
-    if (!project_load(&project, values->config, arena, err) ||
-        !project_apply(&project, &rules, arena, err) || !advise_check(&rules, err) ||
+    if (!project_ready(&project, values->config, &rules, arena, err) ||
         !advise_run(study, &rules, arena, &advice, err))
         return false;
     finding = find(&advice, values->finding);

@@ -418,6 +418,13 @@ bool project_apply(struct project *project, struct advise_options *options, stru
     return true;
 }
 
+bool project_ready(struct project *project, const char *path, struct advise_options *options,
+                   struct arena *arena, struct err *err)
+{
+    return project_load(project, path, arena, err) && project_apply(project, options, arena, err) &&
+           advise_check(options, err);
+}
+
 bool project_load_into(const char *path, struct advise_options *options, struct arena *arena,
                        struct err *err)
 {

@@ -28,7 +28,10 @@ bool project_load(struct project *project, const char *path, struct arena *arena
 /* Adds what the project says to what the command line says; suppressions will count their use. */
 bool project_apply(struct project *project, struct advise_options *options, struct arena *arena,
                    struct err *err);
-/* Both; `path` as above. */
+/* Both, and whether the options can be used. */
+bool project_ready(struct project *project, const char *path, struct advise_options *options,
+                   struct arena *arena, struct err *err);
+/* The first two, of a project that is not asked for anything else. */
 bool project_load_into(const char *path, struct advise_options *options, struct arena *arena,
                        struct err *err);
 /* For standard error: which suppressions have expired, are about no rule, or took nothing away though
