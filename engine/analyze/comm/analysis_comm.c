@@ -3,7 +3,7 @@
 #include "analyze/comm/collective_links.h"
 #include "analyze/comm/collective_list.h"
 #include "analyze/comm/comm_times.h"
-#include "analyze/comm/rank_times.h"
+#include "analyze/comm/rank_rows.h"
 #include "analyze/device/device_activity.h"
 #include "analyze/emit.h"
 #include "base/sample.h"
@@ -128,32 +128,10 @@ static const struct column_spec collective_columns[] = {
     [C_SOURCE_FILE] = { "source_file", UNIT_NAME, "file of the user's program" },
     [C_SOURCE_LINE] = { "source_line", UNIT_COUNT, "line in it" },
 };
-enum ranks_column {
-    R_RANK,
-    R_HOST,
-    R_STEP_NS,
-    R_INPUT_NS,
-    R_COMPUTE_NS,
-    R_COMM_NS,
-    R_COLLECTIVES,
-    R_LATE_NS,
-    R_LAST_SHARE
-};
-static const struct column_spec rank_columns[] = {
-    [R_RANK] = { "rank", UNIT_COUNT, "rank" },
-    [R_HOST] = { "host", UNIT_NAME, "host" },
-    [R_STEP_NS] = { "step_ns", UNIT_NS, "median step" },
-    [R_INPUT_NS] = { "input_ns", UNIT_NS, "waits for input a step" },
-    [R_COMPUTE_NS] = { "compute_ns", UNIT_NS, "computing a step, on its devices, else in its ops" },
-    [R_COMM_NS] = { "comm_ns", UNIT_NS, "time in collectives a step" },
-    [R_COLLECTIVES] = { "collectives", UNIT_COUNT, "collectives matched with other ranks" },
-    [R_LATE_NS] = { "late_ns", UNIT_NS, "mean lateness at a collective" },
-    [R_LAST_SHARE] = { "last_share", UNIT_SHARE, "share of collectives it is the last to join" },
-};
 static const struct table_spec tables[] = {
     { "collectives", "collectives of the reference host", collective_columns,
       ARRAY_COUNT(collective_columns) },
-    { "ranks", "ranks side by side", rank_columns, ARRAY_COUNT(rank_columns) },
+    { "ranks", "ranks side by side", rank_columns, RANK_COLUMNS },
 };
 enum { SMALL_BYTES = 1 << 20 };
 
@@ -471,74 +449,13 @@ static bool set_tail_facts(struct comm *comm)
            (bytes <= 0 || facts_set(&study->facts, &produces[TAIL_BYTES], bytes / count));
 }
 
-static double host_comm_ns(const struct comm *comm, uint32_t host)
-{
-    double total_ns = 0;
-
-    for (size_t i = 0; i < comm->list.items.count; i++)
-        if (comm->list.items.items[i].host == host)
-            total_ns +=
-                (double)(comm->list.items.items[i].end_ns - comm->list.items.items[i].start_ns);
-    return total_ns;
-}
-
-static bool fill_ranks(struct comm *comm, struct table **made)
-{
-    struct study         *study = comm->study;
-    const struct profile *profile = study->profile;
-    struct table         *table = facts_table(&study->facts, &tables[1]);
-    double                steps = (double)comm->windows.count;
-
-    *made = table;
-    for (uint32_t host = 0; table && host < profile->hosts.count; host++) {
-        const struct host_lateness *lateness = &comm->list.hosts[host];
-        double                      step_ns = rank_step_ns(study, host, comm->scratch);
-        size_t                      row = table_add(table, study->arena);
-
-        if (row == SIZE_MAX)
-            return false;
-        if (profile->hosts.items[host].rank >= 0)
-            emit_number(table, R_RANK, row, profile->hosts.items[host].rank);
-        emit_name(table, R_HOST, row, profile->hosts.items[host].name);
-        if (step_ns > 0)
-            emit_number(table, R_STEP_NS, row, step_ns);
-        emit_number(table, R_INPUT_NS, row,
-                    rank_kind_ns(study, &comm->windows, host, ACTIVITY_INPUT_WAIT) / steps);
-        emit_number(table, R_COMPUTE_NS, row, rank_compute_ns(study, &comm->windows, host) / steps);
-        emit_number(table, R_COMM_NS, row, host_comm_ns(comm, host) / steps);
-        emit_number(table, R_COLLECTIVES, row, lateness->count);
-        if (lateness->count > 0) {
-            emit_number(table, R_LATE_NS, row, lateness->late_ns / lateness->count);
-            emit_number(table, R_LAST_SHARE, row, lateness->last_count / lateness->count);
-        }
-    }
-    return table != NULL;
-}
-
-/* (most - least) / mean of a column; < 0 unknown. */
-static double spread(const struct table *table, int column)
-{
-    double least = 0, most = 0, sum = 0;
-
-    for (size_t row = 0; row < table->row_count; row++) {
-        double value = table->columns[column][row];
-
-        if (!(value >= 0))
-            return -1;
-        least = row == 0 || value < least ? value : least;
-        most = value > most ? value : most;
-        sum += value;
-    }
-    return sum > 0 ? (most - least) * (double)table->row_count / sum : -1;
-}
-
 /* The rank that is late most; time inside collectives would name the victims. */
 static bool set_rank_facts(struct comm *comm, const struct table *table)
 {
     struct study *study = comm->study;
     size_t        slowest = 0;
-    double        late_ns = -1, step_spread = spread(table, R_STEP_NS);
-    double        compute_spread = spread(table, R_COMPUTE_NS);
+    double        late_ns = -1, step_spread = ranks_spread(table, R_STEP_NS);
+    double        compute_spread = ranks_spread(table, R_COMPUTE_NS);
     bool is_set = facts_set(&study->facts, &produces[RANK_COUNT], (double)table->row_count);
 
     for (size_t row = 0; row < table->row_count; row++)
@@ -569,6 +486,7 @@ static bool make(struct study *study, struct arena *scratch)
     static const char none[] = "no collective is in the recorded steps";
     static const char one[] = "one rank was recorded";
     struct comm       comm = { .study = study, .scratch = scratch };
+    struct rank_rows  rows = { study, &comm.windows, &comm.list, &tables[1] };
     struct table     *ranks;
 
     if (!windows_make(study, scratch, &comm.windows) ||
@@ -586,7 +504,7 @@ static bool make(struct study *study, struct arena *scratch)
     if (study->profile->hosts.count < 2)
         return facts_absent(&study->facts, "ranks.|ranks", "the other ranks' files", one) &&
                (comm.list.items.count == 0 || match_absent(study, "the other ranks' files", one));
-    return fill_ranks(&comm, &ranks) && set_rank_facts(&comm, ranks);
+    return ranks_fill(&rows, scratch, &ranks) && set_rank_facts(&comm, ranks);
 }
 
 static bool run(struct study *study, struct err *err)
