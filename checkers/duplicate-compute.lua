@@ -298,6 +298,12 @@ local compiled = {
       .. "them and train on them. Where every batch is new (a replay buffer, fresh augmentation) they are needed.",
     code = "features = jax.jit(backbone)(frozen, images)   # once, before the loop; "
       .. "then train_step(head, features, y)" },
+  ["frozen-teacher"] = {
+    least_share = 0.15, loud_share = 2, confidence = "low", -- whether the same data come again is not recorded
+    title = "A network that no step changes gives targets in each step: %s",
+    text = "Where examples come again as they were, keep its outputs of each and train on them. Where every batch is "
+      .. "new, as with fresh augmentation, they are needed; let it see only what the loss takes.",
+    code = "targets = jax.jit(teacher)(frozen, images)   # once, before the loop" },
   ["frozen-layers"] = {
     least_share = 0.15, loud_share = 2, confidence = "low", -- whether the same data come again is not recorded
     title = "Layers that no gradient goes through run in each step: %s",
@@ -351,7 +357,8 @@ local compiled = {
 local function of_compiled(p, cfg)
   local list = {}
   for _, flaw in ipairs { "whole-copies", "gathered-rows", "gathered-weights", "gathered-windows", "fixed-work",
-                           "frozen-work", "frozen-layers", "outer-matrix", "repeated-rows", "both-branches" } do
+                           "frozen-work", "frozen-teacher", "frozen-layers", "outer-matrix", "repeated-rows",
+                           "both-branches" } do
     local cells = p:has("excess") and p:table("excess"):where { flaw = flaw }
     local says = compiled[flaw]
     if cells and cells:sum("share") >= (says.least_share or cfg.min_built_share) then
@@ -471,6 +478,9 @@ multiplied with them, and in a program with gradients products of arguments alon
     { name = "features of frozen weights", framework = "jax", format = "xspace", finding = true, impact_ns = 6.65e6,
       facts = { ["step.ns"] = 1e7 }, replay = { 7e6 },
       tables = { ops = {}, excess = { { cell = 1, flaw = "frozen-work", ns = 7e6, share = 0.7, factor = 0 } } } },
+    { name = "a teacher's targets", framework = "jax", format = "xspace", finding = true, severity = "info",
+      facts = { ["step.ns"] = 1e7 }, replay = { 4e6 },
+      tables = { ops = {}, excess = { { cell = 1, flaw = "frozen-teacher", ns = 4e6, share = 0.4, factor = 0 } } } },
     { name = "tf.gradients for each of two losses", framework = "tensorflow", format = "graph", finding = true,
       severity = "warn", impact_ns = 3.33e6, facts = { ["step.ns"] = 1e7 },
       tables = { ops = {

@@ -4,7 +4,7 @@ local named = "small-runs|run-again|metrics|model-built|side-product|worker-star
   .. "repeated-block|gathered-items|long-pause|costly-class|own-python|batch-of-items|fixed-work|gathered-rows|"
   .. "both-branches|calls-at-line|state-copied|evaluation-calls|growing-graph|fed-back|single-inputs|repeated-run|"
   .. "whole-copies|saving-run|read-back|text-in-step|single-items|larger-pass|paired-calls|deep-copies|fixed-matrix|"
-  .. "dense-jacobian|traced-jacobian|product-order|repeated-rows|frozen-work|frozen-layers|cut-results|"
+  .. "dense-jacobian|traced-jacobian|product-order|repeated-rows|frozen-work|frozen-teacher|frozen-layers|cut-results|"
   .. "long-transform|complex-of-real|outer-sums|outer-matrix|uncached-call|remade-keys|"
   .. "masked-work|masked-write|separate-rounds|remade-rows|side-by-side|iterator-made|"
   .. "fetched-variables|row-jacobian|called-again|whole-history|same-input|pipeline-bubble|"

@@ -436,15 +436,16 @@ static void gradients_for_a_norm(void **state)
 }
 
 /* f(w, v, x) -> w with gradients: x v, 6 ms, is the same for the same x in each step; x w is not.
- * Where the gradient is of another program of that name, nothing is trained. */
+ * Where the gradient is of another program of that name, nothing is trained. Where no trained
+ * weights multiply x v, which x w is compared with, it is a teacher's. */
 static void features_of_frozen_weights(void **state)
 {
-    enum { FROZEN, TRAINED, OTHER, KINDS };
+    enum { FROZEN, TRAINED, OTHER, TEACHER, KINDS };
 
     (void)state;
     for (int kind = 0; kind < KINDS; kind++) {
         struct program program;
-        uint32_t       w, v, x, features, gradient, root;
+        uint32_t       w, v, x, features, student, difference, gradient, root;
 
         start(&program);
         w = add(&program, "parameter", "-> f32[16,4]", NULL, NO_ID, NO_ID);
@@ -455,9 +456,16 @@ static void features_of_frozen_weights(void **state)
         mark(&program, x, "entry");
         features = add(&program, "dot", "f32[8,32] f32[32,4] -> f32[8,4]", "jit(f)/dot", NO_ID, x);
         link(&program, kind == TRAINED ? w : v, features);
-        gradient = add(&program, "dot", "f32[8,4] f32[16,4] -> f32[16,4]",
-                       "jit(f)/transpose(jvp())/dot", NO_ID, features);
-        link(&program, w, gradient);
+        student =
+            add(&program, "dot", "f32[8,32] f32[16,4] -> f32[8,4]", "jit(f)/jvp()/dot", NO_ID, x);
+        link(&program, w, student);
+        difference = add(&program, "subtract", "f32[8,4] f32[8,4] -> f32[8,4]", "jit(f)/jvp()/sub",
+                         NO_ID, features);
+        link(&program, student, difference);
+        gradient =
+            add(&program, "dot", "f32[8,4] f32[16,4] -> f32[16,4]", "jit(f)/transpose(jvp())/dot",
+                NO_ID, kind == TEACHER ? difference : features);
+        link(&program, kind == TEACHER ? x : w, gradient);
         if (kind == OTHER)
             program.b.profile.ops.items[gradient].program = builder_name(&program.b, "jit_f(2)");
         root = add(&program, "tuple", "f32[16,4] -> f32[16,4]", NULL, NO_ID, gradient);
@@ -465,6 +473,7 @@ static void features_of_frozen_weights(void **state)
         run_step(&program, (uint32_t[]) { features, kind == OTHER ? features : gradient },
                  (int64_t[]) { 6000000, 4000000 }, 2);
         assert_true(fabs(claimed(&program, "frozen-work") - (kind == FROZEN ? 6e6 : 0)) < 1);
+        assert_true(fabs(claimed(&program, "frozen-teacher") - (kind == TEACHER ? 6e6 : 0)) < 1);
         release(&program);
     }
 }

@@ -1,6 +1,7 @@
 /* frozen_work: a program that trains multiplies arrays that it never changes with each other, layer
  * by layer, before anything that it trains has a part in it: features of frozen weights, made again
- * in each step. Where the data come again, so do they. */
+ * in each step. Where the data come again, so do they. frozen_teacher: what is made so meets no
+ * weights that are trained, but what comes of them: targets that another network gives. */
 #include "analyze/excess/linear.h"
 
 static const double LEAST_SHARE = 0.05; /* of the steps */
@@ -61,7 +62,30 @@ static void spread(struct finder *finder)
     }
 }
 
-static bool find(struct ledger *ledger, const struct detector *self)
+/* Weights that are trained multiply what is frozen. */
+static bool feeds_trained(const struct finder *finder, uint32_t program)
+{
+    const struct waste *waste = finder->waste;
+
+    for (uint32_t op = 0; op < waste->graph->vertex_count; op++) {
+        struct op_ids producers = op_graph_producers(waste->graph, op);
+        bool          has_frozen = false, has_weights = false;
+
+        if (waste->profile->ops.items[op].program != program || !is_product(finder, op))
+            continue;
+        for (size_t i = 0; i < producers.count; i++) {
+            has_frozen |= finder->is_frozen[producers.ids[i]];
+            has_weights |= waste->compiled->from[producers.ids[i]] == FROM_STATE;
+        }
+        if (has_frozen && has_weights)
+            return true;
+    }
+    return false;
+}
+
+/* In programs where trained weights multiply what is frozen, or in the others. */
+static bool find_frozen(struct ledger *ledger, const struct detector *self, bool is_fed,
+                        const char *detail)
 {
     struct waste  waste;
     struct finder finder = { .waste = &waste };
@@ -80,13 +104,27 @@ static bool find(struct ledger *ledger, const struct detector *self)
             continue;
         if (waste.profile->ops.items[op].program != program) {
             program = waste.profile->ops.items[op].program;
-            is_trained = trains(&finder, program);
+            is_trained = trains(&finder, program) && feeds_trained(&finder, program) == is_fed;
         }
         if (is_trained)
             waste_mark(&waste, op, 1);
     }
-    return waste_claim(&waste, self, LEAST_SHARE,
+    return waste_claim(&waste, self, LEAST_SHARE, detail);
+}
+
+static bool find_features(struct ledger *ledger, const struct detector *self)
+{
+    return find_frozen(ledger, self, true,
                        "made of arguments alone that no step changes, before what is trained");
 }
 
-const struct detector detector_frozen_work = { "frozen-work", CAUSE_REPEAT, GRADE_SIZES, find };
+static bool find_teacher(struct ledger *ledger, const struct detector *self)
+{
+    return find_frozen(ledger, self, false,
+                       "made of arguments alone that no step changes, beside what is trained");
+}
+
+const struct detector detector_frozen_work = { "frozen-work", CAUSE_REPEAT, GRADE_SIZES,
+                                               find_features };
+const struct detector detector_frozen_teacher = { "frozen-teacher", CAUSE_REPEAT, GRADE_SIZES,
+                                                  find_teacher };
