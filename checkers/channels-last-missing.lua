@@ -60,6 +60,7 @@ accelerators, which show the transposes themselves.]],
 
     return finding {
       title = title, severity = severity,
+      subject = { op = "aten::conv2d" },
       evidence = evidence,
       condition = condition,
       remedy = { text = "Convert the model and its input once to channels-last.",

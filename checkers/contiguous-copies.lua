@@ -46,6 +46,49 @@ local function of_compiled(p, cfg)
   }
 end
 
+-- "[n,c,h,w]" in numbers, nil for others.
+local function sizes(dims)
+  local n, c, h, w = (dims or ""):match("^\\[(\\d+),(\\d+),(\\d+),(\\d+)\\]")
+  if n then return tonumber(n), tonumber(c), tonumber(h), tonumber(w) end
+end
+
+-- Pictures that get a border of as many zeros as the next convolution's odd filter loses: it can add them itself.
+local function borders(p, cfg)
+  if not p:has("work") or not p:has("op_types")
+      or p:table("op_types"):where { type = "aten::constant_pad_nd" }:count() == 0
+      or p:table("op_types"):where { type = { like = "(reflection|replication)_pad" } }:count() > 0 then return nil end
+  local step_ns, taken, ns, count, worst = p.fact["step.ns"], {}, 0, 0, nil
+  for row in p:table("work"):where { class = "convolution", phase = "forward" }:each() do
+    local n, c, h, w = sizes(row.shapes)
+    local _, _, height, width = sizes((row.shapes or ""):match("x(\\[[0-9,]+\\])"))
+    if n and height and height % 2 == 1 and width % 2 == 1 then
+      taken[("[%d,%d,%d,%d]"):format(n, c, h - height + 1, w - width + 1)] = true
+    end
+  end
+  for row in p:table("work"):where { type = { like = "^aten::(pad|constant_pad_nd)$" }, phase = "forward" }:each() do
+    if taken[row.shapes or ""] then
+      ns, count = ns + row.ns, count + row.calls
+      if not worst or row.ns > worst.ns then worst = row end
+    end
+  end
+  if not worst or ns < cfg.min_share * step_ns then return nil end
+  return finding {
+    title = ("Pictures are copied to put zeros around them before %s convolutions: %s a step"):format(
+      fmt.whole(count), fmt.ms(ns)),
+    severity = "warn",
+    subject = { op = worst.type },
+    locations = worst.source_file and worst.source_file ~= ""
+      and { { file = worst.source_file, line = worst.source_line } } or nil,
+    evidence = { { "such copies a step", ns, "ns", share = math.min(1, ns / step_ns) },
+                 { "how many", count, "count" }, { "shapes", worst.shapes } },
+    condition = ("they take %s of the step, %s accepted"):format(fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
+    remedy = { text = "Let the convolution add them: it reads zeros without storing them.",
+               code = "nn.Conv2d(c, c, 3, padding=1)   # instead of F.pad(x, (1, 1, 1, 1)) and padding=0" },
+    impact = impact.exposed { ns = ns, low = 0.8 * ns, high = math.min(1.3 * ns, step_ns) },
+    confidence = "medium",
+  }
+end
+
 return rule {
   id = "contiguous-copies", api = 1, version = "1.0.0",
   title = "Tensors are copied into another layout",
@@ -63,7 +106,8 @@ return rule {
   doc = [[
 A copy into another layout reads and writes the whole tensor and computes nothing. Priced as half to all of the copies
 that the forward pass asks for, and their gradients. In compiled programs concatenations that add a little to a long
-array count, with the copies that hand it on. Silent below min_share; a copy that makes a following product
+array count, with the copies that hand it on. In PyTorch also said of pictures that get a border of zeros before a
+convolution that could add it: priced as these copies. Silent below min_share; a copy that makes a following product
 faster is worth keeping.]],
 
   check = function(p, cfg)
@@ -71,6 +115,8 @@ faster is worth keeping.]],
     if not p:has("torch.copies_ns") then
       return skip { reason = "no timeline of PyTorch ops is recorded", capture = "a timeline of ops" }
     end
+    local found = borders(p, cfg)
+    if found then return found end
     local step_ns = p.fact["step.ns"]
     local count, high_ns = p.fact["torch.copies"], p.fact["torch.copies_ns"]
     -- Copies that are spread out over all pairs and summed at once belong to that sum.
@@ -97,6 +143,28 @@ faster is worth keeping.]],
   end,
 
   examples = {
+    -- 3 ms, 8 tenths to 13 tenths of it.
+    { name = "zeros around pictures", framework = "pytorch", format = "kineto", finding = true, severity = "warn",
+      impact_ns = 3.15e6, facts = { ["step.ns"] = 1e7, ["torch.copies_ns"] = 0, ["torch.copies"] = 0 },
+      tables = { ops = {}, op_types = { { type = "aten::constant_pad_nd", self_ns = 1e5 } },
+                 work = { { class = "convolution", type = "aten::conv2d", phase = "forward", calls = 8, ns = 5e6,
+                            shapes = "[8,48,50,50]x[48,1,3,3]" },
+                          { class = "concat", type = "aten::pad", phase = "forward", calls = 8, ns = 3e6,
+                            shapes = "[8,48,48,48]" } } } },
+    { name = "pictures in a mirror", framework = "pytorch", format = "kineto", finding = false,
+      facts = { ["step.ns"] = 1e7, ["torch.copies_ns"] = 0, ["torch.copies"] = 0 },
+      tables = { ops = {}, op_types = { { type = "aten::reflection_pad2d", self_ns = 1e5 } },
+                 work = { { class = "convolution", type = "aten::conv2d", phase = "forward", calls = 8, ns = 5e6,
+                            shapes = "[8,48,50,50]x[48,1,3,3]" },
+                          { class = "concat", type = "aten::pad", phase = "forward", calls = 8, ns = 3e6,
+                            shapes = "[8,48,48,48]" } } } },
+    { name = "zeros on one side", framework = "pytorch", format = "kineto", finding = false,
+      facts = { ["step.ns"] = 1e7, ["torch.copies_ns"] = 0, ["torch.copies"] = 0 },
+      tables = { ops = {}, op_types = { { type = "aten::constant_pad_nd", self_ns = 1e5 } },
+                 work = { { class = "convolution", type = "aten::conv2d", phase = "forward", calls = 8, ns = 5e6,
+                            shapes = "[8,48,49,49]x[48,1,3,3]" },
+                          { class = "concat", type = "aten::pad", phase = "forward", calls = 8, ns = 3e6,
+                            shapes = "[8,48,48,48]" } } } },
     { name = "a window that moves on", framework = "jax", format = "xspace", finding = true, impact_ns = 8.3e6,
       facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "bitcast_concatenate_fusion", type = "fusion", self_ns = 9e6,
