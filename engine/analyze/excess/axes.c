@@ -154,6 +154,18 @@ static struct axis_map through_dot(const struct axes *axes, uint32_t op, uint32_
     return map;
 }
 
+/* Of a convolution's input the rows of the batch stay apart. */
+static struct axis_map through_convolution(const struct axes *axes, uint32_t op, uint32_t place)
+{
+    struct axis_list from = axes_list(axes, op, axes->left_batch);
+    struct axis_list to = axes_list(axes, op, axes->made_batch);
+    struct axis_map  map = NOWHERE;
+
+    if (!place && from.count == 1 && to.count == 1)
+        map.to[from.ids[0]] = bit(to.ids[0]);
+    return map;
+}
+
 struct axis_list axes_summed(const struct axes *axes, uint32_t op, uint32_t place)
 {
     return axes_list(axes, op, place ? axes->right_inner : axes->left_inner);
@@ -199,6 +211,8 @@ struct axis_map axes_into(const struct axes *axes, uint32_t op, uint32_t place)
         return through_reshape(from, to);
     if (waste_is(axes->waste, op, "dot"))
         return through_dot(axes, op, place, from);
+    if (waste_is(axes->waste, op, "convolution"))
+        return through_convolution(axes, op, place);
     return linear_is_elementwise(axes->waste, op) ? same_axes(from, to) : NOWHERE;
 }
 
@@ -382,6 +396,7 @@ bool axes_open(struct axes *axes, const struct waste *waste)
                             .left_inner = intern_find(names, STR("left_inner")),
                             .right_batch = intern_find(names, STR("right_batch")),
                             .right_inner = intern_find(names, STR("right_inner")),
+                            .made_batch = intern_find(names, STR("made_batch")),
                             .element = intern_find(names, STR("element")),
                             .compares = intern_find(names, STR("compares")),
                             .one_hot = arena_new_array(waste->ledger->scratch, struct one_hot,

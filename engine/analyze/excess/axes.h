@@ -25,8 +25,9 @@ struct one_hot {     /* array that holds one number at most that is not zero alo
 };
 struct axes {
     const struct waste *waste;
-    uint32_t axes, left_batch, left_inner, right_batch, right_inner, element, compares; /* names */
-    struct one_hot *one_hot;                                                            /* by op */
+    uint32_t            axes, left_batch, left_inner, right_batch, right_inner, made_batch, element,
+        compares;            /* names */
+    struct one_hot *one_hot; /* by op */
 };
 
 /* `waste`: with a graph. false: out of memory. */

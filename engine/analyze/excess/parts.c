@@ -2,6 +2,7 @@
 
 #include "base/macros.h"
 
+#include <math.h>
 #include <string.h>
 
 static const struct taken NONE = { .picked = 0 };
@@ -35,6 +36,7 @@ static void cut(const struct parts *parts, uint32_t op, uint32_t taker, struct t
     const struct tensor *from = axes_shape(&parts->axes, op);
     const struct tensor *to = axes_shape(&parts->axes, taker);
 
+    part->cut_key = taker + 1;
     for (int axis = 0; from && to && axis < from->rank; axis++)
         if (from->rank == to->rank && from->dims[axis] > 0)
             part->of[axis] *= (double)to->dims[axis] / (double)from->dims[axis];
@@ -62,6 +64,7 @@ static void hand_slabs(const struct taken *taken, const struct axis_map *map, st
 {
     uint8_t told = 0;
 
+    part->cut_key = taken->cut_key;
     for (int axis = 0; axis < TENSOR_MAX_RANK; axis++) {
         for (int to = 0; to < TENSOR_MAX_RANK; to++)
             if (map->to[axis] & ~told & 1 << to)
@@ -156,12 +159,25 @@ static struct taken needed_by(const struct parts *parts, uint32_t op, uint32_t t
     return part;
 }
 
-/* Parts that several take lie beside each other, or overlap. */
-static void join(struct taken *part, const struct taken *other)
+static bool is_none(const struct taken *part)
 {
     for (int axis = 0; axis < TENSOR_MAX_RANK; axis++)
-        part->of[axis] =
-            part->of[axis] + other->of[axis] < 1 ? part->of[axis] + other->of[axis] : 1;
+        if (part->of[axis] > 0)
+            return false;
+    return true;
+}
+
+/* Parts that several take are the same one, of the same cut, or lie beside each other. */
+static void join(struct taken *part, const struct taken *other)
+{
+    bool is_first = is_none(part), is_same = part->cut_key && part->cut_key == other->cut_key;
+
+    if (is_none(other))
+        return;
+    for (int axis = 0; axis < TENSOR_MAX_RANK; axis++)
+        part->of[axis] = is_same ? fmax(part->of[axis], other->of[axis])
+                                 : fmin(part->of[axis] + other->of[axis], 1);
+    part->cut_key = is_first || is_same ? other->cut_key : 0;
     if (part->picked_key == other->picked_key && part->picked_key)
         part->picked = part->picked > other->picked ? part->picked : other->picked;
     else

@@ -9,7 +9,8 @@
 
 struct taken {
     double   of[TENSOR_MAX_RANK]; /* by axis: slabs that are taken */
-    double   picked;              /* of the elements, by masks; 1 where none picks */
+    uint32_t cut_key;    /* equal where the same cut leaves the same; 0: several, or none */
+    double   picked;     /* of the elements, by masks; 1 where none picks */
     uint32_t picked_key; /* of the masks, as struct one_hot has it; equal masks pick the same */
     uint8_t  picked_by;  /* bit by axis: which elements masks pick goes by their numbers here */
 };

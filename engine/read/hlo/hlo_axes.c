@@ -9,19 +9,22 @@
 enum {
     INSTRUCTION_ELEMENT = 13,
     INSTRUCTION_AXES = 14,
+    INSTRUCTION_CONVOLUTION = 16,
     INSTRUCTION_DOT = 30,
     INSTRUCTION_COMPARES = 63,
     DOT_LEFT_INNER = 1,
     DOT_RIGHT_INNER = 2,
     DOT_LEFT_BATCH = 3,
     DOT_RIGHT_BATCH = 4,
+    CONVOLUTION_INPUT_BATCH = 7,
+    CONVOLUTION_OUTPUT_BATCH = 9,
 };
 
 bool hlo_has_axes(struct str opcode)
 {
     static const char opcodes[] =
         "broadcast|transpose|reduce|dot|concatenate|iota|compare|get-tuple-element|"
-        "reduce-window";
+        "reduce-window|convolution";
 
     return str_fits(opcode, opcodes);
 }
@@ -58,6 +61,23 @@ static bool add_dot(struct str numbers, struct profile *profile, struct op *op)
     return true;
 }
 
+/* Zeros are not written: what is not told is the first axis. */
+static bool add_convolution(struct str numbers, struct profile *profile, struct op *op)
+{
+    static const char digits[] = "0\0001\0002\0003\0004\0005\0006\0007";
+    uint64_t          from = 0, to = 0;
+
+    for (struct wire field = wire_start(numbers); wire_next(&field);) {
+        if (field.number == CONVOLUTION_INPUT_BATCH)
+            from = field.value;
+        if (field.number == CONVOLUTION_OUTPUT_BATCH)
+            to = field.value;
+    }
+    return from >= TENSOR_MAX_RANK || to >= TENSOR_MAX_RANK ||
+           (hlo_attr_add(profile, op, "left_batch", str_from(digits + 2 * from)) &&
+            hlo_attr_add(profile, op, "made_batch", str_from(digits + 2 * to)));
+}
+
 static bool add_field(const struct wire *field, struct profile *profile, struct op *op)
 {
     struct str opcode = profile_str(profile, op->type);
@@ -70,6 +90,9 @@ static bool add_field(const struct wire *field, struct profile *profile, struct 
                add_list(profile, op, "element", field);
     case INSTRUCTION_DOT:
         return field->type != WIRE_BYTES || add_dot(field->bytes, profile, op);
+    case INSTRUCTION_CONVOLUTION:
+        return field->type != WIRE_BYTES || !str_equal(opcode, STR("convolution")) ||
+               add_convolution(field->bytes, profile, op);
     case INSTRUCTION_COMPARES:
         return field->type != WIRE_BYTES || !str_equal(opcode, STR("compare")) ||
                hlo_attr_add(profile, op, "compares", field->bytes);
