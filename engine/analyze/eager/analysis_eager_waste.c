@@ -54,7 +54,8 @@ static const struct {
     uint8_t     is;
 } words[] = {
     { " mean std var var_mean sum norm linalg_vector_norm linalg_norm frobenius_norm amax amin any "
-      "all histc quantile median count_nonzero ",
+      "all histc histogram quantile nanquantile kthvalue median nanmedian mode nanmean nansum "
+      "aminmax std_mean count_nonzero ",
       OF_STATISTIC | REDUCES },
     { " max min argmax argmin ", OF_STATISTIC | REDUCES },
     { " masked_select ceil isfinite ", FORMATS },
