@@ -58,9 +58,9 @@ return rule {
 A step is slow when its modified z score, 0.6745 times its distance from the median over the median
 absolute deviation, exceeds 3.5. What slow steps cost is their time above the median, spread over
 all steps. In a short recording, or where steps take less than what another program may hold them up for,
-that may be chance: then it is a fact without a price. Where the excess of several slow steps is all of one class that is
-not computing, as of host work behind every tenth step, it is priced all the same, as a note. Silent with fewer than
-min_steps steps.]],
+that may be chance: then it is a fact without a price. Where the excess of several slow steps is all of one class
+that is not computing, as of host work behind every tenth step, it is priced all the same, as a note. Silent with
+fewer than min_steps steps.]],
 
   check = function(p, cfg)
     local step_ns, used = p.fact["step.ns"], p.fact["step.used"]
