@@ -33,6 +33,15 @@ local function of_arguments(p, cfg)
   }
 end
 
+-- The user's own line in which Python takes most beside the computation: the frames below it may be a library's.
+local function own_line(p)
+  if not p:has("excess") then return nil end
+  local cells = p:table("excess"):where { flaw = { like = "^(own-python|long-pause)$" } }
+  for _, cell in ipairs(cells:top("ns", 3):rows()) do
+    if cell.source_file and cell.source_file ~= "" then return { file = cell.source_file, line = cell.source_line } end
+  end
+end
+
 return rule {
   id = "jax-device-put-in-loop", api = 1, version = "1.1.0",
   title = "The training loop puts each batch on the device itself",
@@ -109,10 +118,8 @@ where a step is many programs or calls back to the host.]],
       and activities:where { kind = "python", on_leader = true }:top("path_self_ns", 1):rows()[1]
     if busiest and busiest.path_self_ns > 0 then
       evidence[#evidence + 1] = { "most of that", busiest.name }
-      if busiest.file and busiest.file ~= "" and not busiest.file:find("^<") then
-        locations[1] = { file = busiest.file, line = busiest.line }
-      end
     end
+    locations[1] = own_line(p)
     -- Where the batch is most of what the host does, a step begins while the device still works at the last one, and
     -- the rest of the host's work hides with it.
     local host_ns = (p.fact["part.host_ns"] or 0) + p.fact["part.copy_ns"] + (p.fact["part.input_ns"] or 0)
