@@ -26,6 +26,21 @@ local function only_read(p, cfg, evidence)
   }
 end
 
+-- Lines of the program that wait most. A file is the program's own where something compiled comes from it: frames of
+-- Python have names without folders, and the innermost are those of the library.
+local function own_lines(p)
+  local own, lines = {}, {}
+  if not p:has("ops") or not p:has("syncs") then return lines end
+  for row in p:table("ops"):each() do own[(row.source_file or ""):match("[^/]*$")] = true end
+  for _, row in ipairs(p:table("syncs"):top("wait_ns", 8):rows()) do
+    local file = row.source_file or ""
+    if #lines < 2 and file ~= "" and own[file:match("[^/]*$")] then
+      lines[#lines + 1] = { file = file, line = row.source_line }
+    end
+  end
+  return lines
+end
+
 return rule {
   id = "block-until-ready-each-step", api = 1, version = "1.0.0",
   title = "The loop waits for every step's result",
@@ -71,13 +86,10 @@ validation: priced as its runs. Silent where few steps wait or the host has litt
                          share = math.min(p.fact["sync.path_ns"] / step_ns, 1) },
                        { "host work before the wait a step", lead_ns, "ns", share = math.min(lead_ns / step_ns, 1) },
                        { "waits a step", p.fact["sync.count"], "count" } }
-    local locations = {}
+    local locations = own_lines(p)
     if p:has("activities") then
       for _, row in ipairs(p:table("activities"):where { kind = "sync", on_leader = 1 }:top("path_ns", 2):rows()) do
         evidence[#evidence + 1] = { row.name, row.path_ns, "ns" }
-        if row.file and row.file ~= "" then
-          locations[#locations + 1] = { file = row.file, line = row.line }
-        end
       end
     end
     if is_loop then

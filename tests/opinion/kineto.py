@@ -16,7 +16,8 @@ DIRECTIONS = {'htod': 'h2d', 'dtoh': 'd2h', 'dtod': 'd2d', 'ptop': 'p2p', 'htoh'
 NO_OPS = ('autograd::engine::evaluate_function', 'ProfilerStep#', 'enumerate(DataLoader)#',
           'enumerate(DataPipe)#', 'Optimizer.', '## Call CompiledFxGraph', 'Torch-Compiled Region',
           'TorchDynamo Cache Lookup', 'Python GC')
-COMPILER = '(dynamo_timed)'  # stages of torch.compile, which are no ops
+# Stages of torch.compile, which are no ops; the outermost ones have no suffix.
+COMPILER, STAGES = '(dynamo_timed)', {'dynamo', 'entire_frame_compile', 'entire_backward_compile'}
 
 
 def nanoseconds(text):
@@ -90,7 +91,7 @@ def add_slice(found, event, start, end):
     elif category in RANGE and (name.startswith(HOST_COLLECTIVES) or name == 'record_param_comms'):
         found.host_collectives.append(model.Slice(name, start, end, place))
         found.ops.append(model.Slice(name, start, end, place))
-    elif category in OP and not name.startswith(NO_OPS) and not name.endswith(COMPILER):
+    elif category in OP and not name.startswith(NO_OPS) and not name.endswith(COMPILER) and name not in STAGES:
         found.ops.append(model.Slice(name, start, end, place))
 
 
