@@ -5,7 +5,9 @@
 
 #include <cmocka.h>
 
+#include "analyze/ops/op_times.h"
 #include "analyze/step/step_device.h"
+#include "analyze/step/window.h"
 #include "profile_builder.h"
 
 /*
@@ -142,11 +144,64 @@ static void steps_with_pauses_keep_their_own_work(void **state)
     builder_free(&b);
 }
 
+/*
+ * Three steps of 100 us on the host, each of which calls an op that launches a kernel of 1000 us:
+ * the steps are 0 to 1010, 1010 to 2010 and 2010 to 3010 us. By those the three calls, at 1, 101
+ * and 201 us, would all be of the first step; one was made in each. Sums are those of the steps:
+ * 3010 us.
+ */
+static void calls_are_of_the_step_that_they_were_made_in(void **state)
+{
+    struct profile_builder b;
+    struct arena           scratch = { 0 };
+    struct windows         windows, called;
+    struct op_times        times;
+    uint32_t               host, thread, stream, call;
+
+    (void)state;
+    builder_start(&b, FORMAT_KINETO);
+    host = builder_host(&b, "h");
+    thread = builder_timeline(&b, host, NO_ID, "main");
+    stream =
+        builder_timeline(&b, host, builder_device(&b, host, "GPU 0", "", DEVICE_GPU), "stream 7");
+    call = builder_activity(&b, "aten::mm", ACTIVITY_OP,
+                            builder_op(&b, "aten::mm", "aten::mm", "f32[64,64] f32[64,64]"));
+    for (int64_t i = 0; i < 3; i++) {
+        uint32_t from, to;
+
+        builder_event(&b, thread, call, i * 100000 + 1000, 3000);
+        from =
+            builder_slice(&b, thread, "cudaLaunchKernel", ACTIVITY_LAUNCH, i * 100000 + 2000, 1000);
+        to = builder_slice(&b, stream, "k", ACTIVITY_KERNEL, 10000 + i * 1000000, 1000000);
+        builder_flow(&b, from, to, FLOW_LAUNCH);
+        builder_step(&b, host, i * 100000, (i + 1) * 100000);
+    }
+    builder_finish(&b);
+    b.study.steps.source = STEPS_MARKER;
+    assert_true(steps_follow_device(&b.study, &scratch));
+    assert_true(windows_make(&b.study, &scratch, &windows));
+    assert_true(windows_make_called(&b.study, &scratch, &called));
+    assert_int_equal(called.count, 3);
+    assert_true(called.total_ns == windows.total_ns && called.total_ns == 3010000);
+    for (int64_t i = 0; i < 3; i++) {
+        assert_int_equal(windows_find(&windows, i * 100000 + 1000), 0);
+        assert_int_equal(windows_find(&called, i * 100000 + 1000), i);
+    }
+    b.study.steps.list.items[0].is_sampled = false; /* without the first step two are left */
+    assert_true(op_times_make(&b.study, &scratch, &times));
+    for (size_t i = 0; i < times.count; i++)
+        if (times.rows[i].kind == ACTIVITY_OP)
+            assert_true(times.rows[i].calls == 2);
+    arena_free(&scratch);
+    builder_free(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_end_with_their_work),
         cmocka_unit_test(later_launches_go_by_order),
+        cmocka_unit_test(calls_are_of_the_step_that_they_were_made_in),
         cmocka_unit_test(steps_with_pauses_keep_their_own_work),
     };
 

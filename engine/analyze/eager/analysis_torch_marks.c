@@ -175,7 +175,7 @@ static bool examine(struct marking *marking)
     marking->inside =
         arena_new_array(marking->scratch, struct inside, (size_t)profile->event_count + 1);
     marking->has_device = study->devices && study->devices->launch_of;
-    if (!marking->inside || !windows_make(study, marking->scratch, &marking->windows))
+    if (!marking->inside || !windows_make_called(study, marking->scratch, &marking->windows))
         return false;
     for (size_t i = 0; i < profile->timelines.count; i++)
         if (profile->timelines.items[i].kind == TIMELINE_THREAD &&

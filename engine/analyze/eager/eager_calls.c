@@ -403,7 +403,7 @@ bool eager_calls_make(const struct study *study, struct arena *scratch, struct e
                                      .scratch = scratch };
 
     *calls = (struct eager_calls) { 0 };
-    if (!walker.inside || !windows_make(study, scratch, &calls->windows) ||
+    if (!walker.inside || !windows_make_called(study, scratch, &calls->windows) ||
         !find_enqueued(study, scratch, &walker) || !find_updates(&walker))
         return false;
     for (uint32_t t = 0; t < profile->timelines.count; t++) {

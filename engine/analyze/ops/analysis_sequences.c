@@ -404,7 +404,7 @@ static bool run(struct study *study, struct err *err)
                              "the recording has no timeline")) ||
                emit_limit("repeated sequences of ops", err);
     miner.table = facts_table(&study->facts, &tables[0]);
-    is_done = miner.table && windows_make(study, &scratch, &windows) && mine_all(&miner) &&
+    is_done = miner.table && windows_make_called(study, &scratch, &windows) && mine_all(&miner) &&
               set_facts(study, miner.table);
     arena_free(&scratch);
     return is_done || emit_limit("repeated sequences of ops", err);

@@ -184,7 +184,7 @@ static bool count_work(struct counting *counting, struct study *study)
     double         *a_window;
     double          rounds, fetches, updates;
 
-    if (!windows_make(study, counting->scratch, &counting->windows) || !collect(counting) ||
+    if (!windows_make_called(study, counting->scratch, &counting->windows) || !collect(counting) ||
         !op_times_make(study, counting->scratch, &ops))
         return false;
     a_window = arena_new_array(counting->scratch, double, counting->windows.count);

@@ -111,9 +111,9 @@ struct open_slice { /* an open event of the timeline being walked */
 struct collector {
     const struct profile *profile;
     struct arena         *scratch;
-    struct windows        windows;
-    uint32_t             *row_of;     /* by activity, or by op for recorded runs; row + 1 */
-    struct id_map         eager_rows; /* by name of the op */
+    struct windows        windows, called; /* of accelerators, of hosts */
+    uint32_t             *row_of;          /* by activity, or by op for recorded runs; row + 1 */
+    struct id_map         eager_rows;      /* by name of the op */
     VEC(struct op_time) rows;
     VEC(struct call) calls;
     VEC(struct open_slice) stack;
@@ -281,7 +281,8 @@ static bool walk_event(struct collector *collector, uint32_t event, const struct
         return vec_push(&collector->stack, collector->scratch, frame);
     if (frame.op_call != SIZE_MAX) /* also where a window ends inside the op */
         collector->calls.items[frame.op_call].self_ns -= duration_ns;
-    if (windows_find(&collector->windows, start_ns) == SIZE_MAX) {
+    if (windows_find(device == NO_ID ? &collector->called : &collector->windows, start_ns) ==
+        SIZE_MAX) {
         frame.op_call = SIZE_MAX;
         return vec_push(&collector->stack, collector->scratch, frame);
     }
@@ -506,7 +507,8 @@ bool op_times_make(const struct study *study, struct arena *scratch, struct op_t
         slot_count = profile->ops.count * 2;
     collector.row_of = arena_new_array(scratch, uint32_t, slot_count + 1);
     collector.eager_rows.arena = scratch;
-    if (!collector.row_of || !windows_make(study, scratch, &collector.windows))
+    if (!collector.row_of || !windows_make(study, scratch, &collector.windows) ||
+        !windows_make_called(study, scratch, &collector.called))
         return false;
     step_count = collector.windows.count;
     if (profile->op_runs.count > 0) {

@@ -165,6 +165,8 @@ static bool follow(struct study *study, size_t first, size_t end, struct arena *
     for (size_t i = 0; i < count; i++) {
         struct step *step = &steps[first + i];
 
+        step->called_start_ns = step->start_ns;
+        step->called_end_ns = step->end_ns;
         if (i > 0 && steps[first + i - 1].end_ns > step->start_ns)
             step->start_ns = steps[first + i - 1].end_ns;
         if (done_ns[i] > step->end_ns)

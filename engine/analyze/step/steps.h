@@ -11,9 +11,11 @@
 enum step_source { STEPS_MARKER, STEPS_SESSION, STEPS_INFERRED, STEPS_WHOLE_TRACE };
 
 struct step {
-    int64_t     number;           /* as the marker says, else counted from 0 */
-    int64_t     start_ns, end_ns; /* start of this step to start of the next where they follow on */
-    int64_t     marker_end_ns;    /* end of the marker itself */
+    int64_t number;           /* as the marker says, else counted from 0 */
+    int64_t start_ns, end_ns; /* start of this step to start of the next where they follow on */
+    int64_t marker_end_ns;    /* end of the marker itself */
+    int64_t called_start_ns, called_end_ns; /* when a host that runs ahead called for the work
+                                               of it; both 0: between start and end */
     uint32_t    host;
     uint32_t    timeline;   /* whose marker it is; NO_ID without a timeline */
     uint32_t    event;      /* marker; NO_ID when inferred */

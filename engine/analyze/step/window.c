@@ -51,6 +51,32 @@ bool windows_make(const struct study *study, struct arena *scratch, struct windo
     return true;
 }
 
+bool windows_make_called(const struct study *study, struct arena *scratch, struct windows *windows)
+{
+    const struct steps *steps = &study->steps;
+    struct windows      called = { 0 };
+
+    if (!windows_make(study, scratch, windows))
+        return false;
+    called.items = arena_new_array(scratch, struct interval, steps->list.count + 1);
+    if (!called.items)
+        return false;
+    for (size_t i = 0; i < steps->list.count; i++) {
+        const struct step *step = &steps->list.items[i];
+
+        if (!step->is_sampled || step->host != steps->host)
+            continue;
+        called.items[called.count++] =
+            step->called_end_ns > step->called_start_ns
+                ? (struct interval) { step->called_start_ns, step->called_end_ns }
+                : (struct interval) { step->start_ns, step->end_ns };
+    }
+    settle(&called);
+    if (called.count == windows->count)
+        windows->items = called.items;
+    return true;
+}
+
 /* First window that ends behind `time_ns`. */
 static size_t first_behind(const struct windows *windows, int64_t time_ns)
 {

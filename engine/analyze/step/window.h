@@ -18,6 +18,10 @@ struct windows {
 
 /* false: scratch is exhausted. */
 bool windows_make(const struct study *study, struct arena *scratch, struct windows *windows);
+/* The same windows where calls of the host are looked for: a host that runs ahead of its
+ * accelerators makes those of a step before the step's work begins. Sums are those of the steps;
+ * in number and order the windows are those that windows_make gives. */
+bool windows_make_called(const struct study *study, struct arena *scratch, struct windows *windows);
 /* The window that holds `time_ns`, or SIZE_MAX. O(log count). */
 size_t windows_find(const struct windows *windows, int64_t time_ns);
 /* Nanoseconds of [start, end) inside windows. */
