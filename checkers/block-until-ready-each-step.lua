@@ -41,6 +41,31 @@ local function own_lines(p)
   return lines
 end
 
+-- What a device that has computed waits for while the host takes results: handing requests to other threads, copies of
+-- a few bytes and waking up, once for each of them.
+local IN_WAITS = { "scale", kinds = { "sync" }, parts = { "host", "copy", "idle.sync" }, factor = 0 }
+
+local function of_reads(p, cfg, evidence, locations)
+  if not p:has("device.idle_share") then return nil end
+  local step_ns, reads = p.fact["step.ns"], p.fact["sync.count"]
+  local _, _, read_ns = p:whatif { IN_WAITS }
+  read_ns = type(read_ns) == "number" and math.min(read_ns, step_ns) or 0
+  if reads < cfg.min_values or read_ns < cfg.min_share * step_ns then return nil end
+  table.insert(evidence, 1, { "the device waits while results are read, a step", read_ns, "ns",
+                              share = read_ns / step_ns })
+  return finding {
+    title = ("%s results are read one by one in each step; the device waits %s for it"):format(fmt.whole(reads),
+      fmt.ms(read_ns)),
+    evidence = evidence, locations = locations,
+    condition = ("reading takes %s of the step, %s accepted, in %s waits"):format(fmt.pct(read_ns / step_ns),
+      fmt.pct(cfg.min_share), fmt.count(reads)),
+    remedy = { text = "Keep metrics on the device, read them every N steps, and all of them by one call.",
+               code = "if step % 50 == 0: log(jax.device_get(metrics))   # not float() of each" },
+    impact = impact.replay { IN_WAITS, { "overlap", parts = { "host", "copy", "idle.sync" } } },
+    confidence = "medium",
+  }
+end
+
 return rule {
   id = "block-until-ready-each-step", api = 1, version = "1.0.0",
   title = "The loop waits for every step's result",
@@ -53,6 +78,8 @@ return rule {
     min_share = { default = 0.05, min = 0, max = 1, unit = "share",
                   doc = "share of the step in host work that could run beside the device's" },
     min_wait = { default = 0.01, min = 0, max = 1, unit = "share", doc = "share of the step in those waits" },
+    min_values = { default = 4, min = 2, max = 1e6, unit = "count",
+                   doc = "with an accelerator: waits a step, from which they are results that are read one by one" },
     min_read_runs = { default = 3, min = 1, max = 1e6, unit = "count",
                       doc = "runs a step of a program that is only read beside one that goes backward" },
     min_reads = { default = 16, min = 2, max = 1e6, unit = "count",
@@ -68,7 +95,9 @@ float(loss), np.asarray and block_until_ready stop the thread until the step is 
 does it prepare the next one. Without the wait both happen at once. Priced by running the host's
 work beside the rest. Where a step waits many times, after every few runs, Python decides what comes next from what it
 reads: priced as a loop in one program. A program that runs several times beside one that goes backward, and is read, is
-validation: priced as its runs. Silent where few steps wait or the host has little to do.]],
+validation: priced as its runs. With an accelerator many waits are results that are read one by one: priced without the
+time in which the device waits for that, and with the host's work beside the rest. Silent where few steps wait or the
+host has little to do.]],
 
   check = function(p, cfg)
     -- A function that TensorFlow compiled with XLA returns when it is done, whatever the loop does.
@@ -76,10 +105,7 @@ validation: priced as its runs. Silent where few steps wait or the host has litt
     local lead_ns, step_ns = p.fact["host.lead_ns"] + p.fact["part.copy_ns"], p.fact["step.ns"]
     local hidden_ns = math.min(lead_ns, p.fact["part.compute_ns"])
     local steps_share = p.fact["sync.steps_share"]
-    if steps_share < cfg.min_steps_share or hidden_ns / step_ns < cfg.min_share or
-       p.fact["sync.path_ns"] < cfg.min_wait * step_ns then
-      return nil
-    end
+    if steps_share < cfg.min_steps_share or p.fact["sync.path_ns"] < cfg.min_wait * step_ns then return nil end
     local reads, runs = p.fact["sync.count"], p:has("runs.count") and p.fact["runs.count"] or 0
     local is_loop = reads >= cfg.min_reads and runs >= reads and runs <= cfg.max_runs * reads
     local evidence = { { "waiting for results a step", p.fact["sync.path_ns"], "ns",
@@ -92,6 +118,9 @@ validation: priced as its runs. Silent where few steps wait or the host has litt
         evidence[#evidence + 1] = { row.name, row.path_ns, "ns" }
       end
     end
+    local values = not is_loop and of_reads(p, cfg, evidence, locations)
+    if values then return values end
+    if hidden_ns / step_ns < cfg.min_share then return nil end
     if is_loop then
       -- Of computing, what lies between ops is the start and end of each run.
       local ops_share = p:has("ops.self_ns") and math.min(1, p.fact["ops.self_ns"] / p.fact["part.compute_ns"]) or 1
@@ -138,6 +167,14 @@ validation: priced as its runs. Silent where few steps wait or the host has litt
       tables = { ops = { { name = "dot", module = "jit_evaluate", scope = "jit(evaluate)/dot", self_ns = 9e6 },
                          { name = "dot.1", module = "jit_train", scope = "jit(train)/transpose(jvp())/dot",
                            self_ns = 1e6 } } } },
+    { name = "metrics are read one by one", framework = "jax", finding = true, replay = { 6e6 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.7, ["sync.count"] = 30, ["sync.path_ns"] = 6e6,
+                ["sync.steps_share"] = 1, ["host.lead_ns"] = 1e5, ["part.compute_ns"] = 3e6, ["part.copy_ns"] = 0,
+                ["runs.count"] = 1 } },
+    { name = "one result, that is there", framework = "jax", finding = false,
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.7, ["sync.count"] = 1, ["sync.path_ns"] = 6e6,
+                ["sync.steps_share"] = 1, ["host.lead_ns"] = 1e5, ["part.compute_ns"] = 3e6, ["part.copy_ns"] = 0,
+                ["runs.count"] = 1 } },
     { name = "every tenth step", finding = false,
       facts = { ["step.ns"] = 1e7, ["sync.count"] = 0.1, ["sync.path_ns"] = 6e6,
                 ["sync.steps_share"] = 0.1, ["host.lead_ns"] = 4e6, ["part.compute_ns"] = 6e6, ["part.copy_ns"] = 0 } },

@@ -6,6 +6,7 @@ return rule {
   formats = { "xspace" },
   needs = { "step.ns", "callback.count", "callback.path_ns", "callback.steps_share" },
   cause = "callback", tags = { "jax", "host" },
+  more_specific_than = { "long-gpu-gap", "host-bound", "blocking-sync-in-step", "block-until-ready-each-step" },
   params = {
     min_share = { default = 0.03, min = 0, max = 1, unit = "share",
                   doc = "share of the step inside callbacks from which this is said" },

@@ -131,11 +131,66 @@ static void idle_time_is_the_devices(void **state)
     builder_free(&b);
 }
 
+/*
+ * One step of 1000 us (us): main reads two results, 100..500 and 520..1000. A pool thread launches
+ * the copies: works 200..250 and 600..650, launches of 4 us at 240 and 640.
+ *   stream: K 0..100, launched by main before; copies 250..260, 650..660;
+ *   L 990..1000, by main at 980
+ * Computes 110, copies 20. Idle 100..250: the pool works 50, before that main waits 100.
+ * 260..650: the pool works 50; else main waits, 340 less the 20 between the calls, which are
+ * its own. 660..990: main launches late, but is in the call: synchronising.
+ *   host 50 + 50 + 20 = 120, idle 100 + 320 + 330 = 750; 110 + 20 + 120 + 750 = 1000
+ * What the device waits for inside of the calls: 750 idle, 100 of the pool's work for them.
+ */
+static void reading_is_the_callers_wait(void **state)
+{
+    static const struct expected expected[] = {
+        { "part.compute_ns", 110000 },
+        { "part.copy_ns", 20000 },
+        { "part.host_ns", 120000 },
+        { "part.idle_sync_ns", 750000 },
+    };
+    static const enum part of_calls[] = { PART_HOST, PART_IDLE_SYNC };
+    struct profile_builder b;
+    struct replay_result   result;
+    struct err             err = { 0 };
+    struct edit            no_reads = { .kind = EDIT_SCALE,
+                                        .select = { .kind_mask = KIND_BIT(ACTIVITY_SYNC) } };
+    uint32_t               host, gpu, thread, pool, one;
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(of_calls); i++)
+        no_reads.select.part_mask |= UINT32_C(1) << of_calls[i];
+    builder_start(&b, FORMAT_XSPACE);
+    host = builder_host(&b, "h");
+    gpu = builder_device(&b, host, "GPU 0", "NVIDIA H100", DEVICE_GPU);
+    thread = builder_timeline(&b, host, NO_ID, "python3");
+    pool = builder_timeline(&b, host, NO_ID, "pjrt_async_work_runner");
+    one = builder_timeline(&b, host, gpu, "stream 1");
+    builder_step(&b, host, 0, 1000000);
+    launch(&b, thread, -10, one, "K", ACTIVITY_KERNEL, 0, 100);
+    builder_slice(&b, thread, "float", ACTIVITY_SYNC, 100000, 400000);
+    builder_slice(&b, thread, "float", ACTIVITY_SYNC, 520000, 480000);
+    builder_slice(&b, pool, "D2H Dispatch", ACTIVITY_OTHER, 200000, 50000);
+    launch(&b, pool, 240, one, "copy", ACTIVITY_MEMCPY, 250, 260);
+    builder_slice(&b, pool, "D2H Dispatch", ACTIVITY_OTHER, 600000, 50000);
+    launch(&b, pool, 640, one, "copy", ACTIVITY_MEMCPY, 650, 660);
+    launch(&b, thread, 980, one, "L", ACTIVITY_KERNEL, 990, 1000);
+    builder_finish(&b);
+    b.study.steps.list.items[0].timeline = thread;
+    run_analyses(&b, 1000000);
+    expect(&b, expected, ARRAY_COUNT(expected));
+    assert_true(replay_run(&b.study, &no_reads, 1, &result, &err));
+    assert_float_equal(result.selected_ns, 850000, 1);
+    builder_free(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(idle_time_is_the_hosts),
         cmocka_unit_test(idle_time_is_the_devices),
+        cmocka_unit_test(reading_is_the_callers_wait),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

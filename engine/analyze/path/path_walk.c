@@ -271,10 +271,29 @@ static int64_t waited_unseen(const struct walk *walk, const struct position *at,
                : INT64_MIN;
 }
 
+/* The open leaf of the thread that leads the steps, where another one launches what the device
+ * waits for and has nothing to do: it works for a blocking call, which does the rest itself. NULL:
+ * no such call. */
+static const struct leaf *blocking_leaf(const struct walk *walk, int64_t t_ns)
+{
+    uint32_t           main = walk->path->leader;
+    uint32_t           row = main == NO_ID ? NO_ID : walk->worker_of[main];
+    const struct leaf *leaf;
+
+    if (main == walk->leader || row == NO_ID)
+        return NULL;
+    leaf = worker_leaf_before(&walk->workers.workers[row], t_ns);
+    return leaf && leaf->end_ns >= t_ns && walk->path->frame_work[leaf->frame] == WORK_WAITING &&
+                   (walk->path->frames.items[leaf->frame].kinds & KIND_BIT(ACTIVITY_SYNC))
+               ? leaf
+               : NULL;
+}
+
 static bool step_on_leader(struct walk *walk, struct position *at, const struct moment *moment)
 {
-    bool    has_work = moment->busy && moment->working != WORK_PROFILER;
-    int64_t end_ns = waited_unseen(walk, at, moment);
+    bool               has_work = moment->busy && moment->working != WORK_PROFILER;
+    int64_t            end_ns = waited_unseen(walk, at, moment);
+    const struct leaf *blocking = blocking_leaf(walk, at->t_ns);
 
     if (moment->leading == WORK_INPUT || moment->leading == WORK_INPUT_WAIT) {
         const struct leaf *cause =
@@ -301,8 +320,13 @@ static bool step_on_leader(struct walk *walk, struct position *at, const struct 
     if (moment->leader && moment->leading != WORK_NONE)
         return take(walk, at, moment->leader->start_ns,
                     (struct segment) { .frame = moment->leader->frame,
-                                       .owner = NO_ID,
+                                       .owner = frame_of(blocking),
                                        .part = (uint8_t)work_part(moment->leading) });
+    if (blocking)
+        return take(walk, at, int64_most(blocking->start_ns, moment->last_end_ns),
+                    (struct segment) { .frame = blocking->frame,
+                                       .owner = blocking->frame,
+                                       .part = PART_IDLE_SYNC });
     int64_t from_ns = moment->leader ? moment->leader->start_ns : moment->last_end_ns;
     return take(walk, at, int64_most(from_ns, moment->last_end_ns),
                 (struct segment) { .frame = frame_of(moment->leader),

@@ -62,7 +62,7 @@ static const struct name_row host_names[] = {
       "*copy_to_host_async*|*ToLiteral*|CopyToHost*",
       ACTIVITY_TRANSFER, COPY_D2H },
     { "HostCallback*|*python_callback*|*PythonCpuCallback*|*python_cpu_callback*|"
-      "*python_gpu_callback*",
+      "*python_gpu_callback*|pure_callback*|io_callback*|debug_callback*|debug_print*",
       ACTIVITY_CALLBACK, COPY_NONE },
     { "cuLaunch*|hipLaunch*|hipModuleLaunch*|hipExtModuleLaunch*|cudaLaunch*|"
       "cuGraphLaunch*|hipGraphLaunch*|cuMemcpy*|hipMemcpy*|cuMemset*|hipMemset*",
