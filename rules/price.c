@@ -77,20 +77,23 @@ static bool is_beyond_path(enum edit_kind kind)
     return kind == EDIT_STEP || kind == EDIT_STAGE_PARALLEL || kind == EDIT_STAGE_SCALE;
 }
 
-/* The time a step that the selects of `edits` cover; infinity where that is no limit. */
+/* The time a step that the selects of `edits` cover; infinity where that is no limit.
+ * `recorded_ns`: the same with what recording took of the host; 0: not known. */
 static bool selected_ns(const struct pricing *pricing, const struct edit_list *list, double *ns,
-                        struct err *err)
+                        double *recorded_ns, struct err *err)
 {
-    *ns = 0;
+    *ns = *recorded_ns = 0;
     for (size_t i = 0; i < list->edits.count; i++) {
         struct replay_result result = { 0 };
         if (is_beyond_path(list->edits.items[i].kind)) {
             *ns = INFINITY;
+            *recorded_ns = 0;
             return true;
         }
         if (!replay(pricing, &list->edits.items[i], 1, &result, err))
             return false;
         *ns += result.selected_ns;
+        *recorded_ns += result.recorded_ns;
     }
     return true;
 }
@@ -256,6 +259,16 @@ static void cap(struct impact *impact, double ns)
     impact->most_ns = fmin(impact->most_ns, ns);
 }
 
+/* Recorded times, in a step without what recording took of the host. */
+static void scale_impact(struct impact *impact, double factor)
+{
+    impact->low_ns *= factor;
+    impact->mid_ns *= factor;
+    impact->high_ns *= factor;
+    impact->model_ns *= factor;
+    impact->most_ns *= factor;
+}
+
 /* What of the named step an accelerator has nothing to do; INFINITY: not told. */
 static double idle_ns(const struct pricing *pricing)
 {
@@ -279,11 +292,13 @@ static bool cap_impact(const struct pricing *pricing, const struct draft *draft,
 {
     const struct edit_list *about = draft->claims.edits.count > 0 ? &draft->claims : &draft->edits;
     struct graph_replay_result without;
-    double                     ns = INFINITY;
+    double                     ns = INFINITY, recorded_ns = 0;
 
     if (can_replay(pricing, about) && about->edits.count > 0 &&
-        !selected_ns(pricing, about, &ns, err))
+        !selected_ns(pricing, about, &ns, &recorded_ns, err))
         return false;
+    if (impact->method != METHOD_REPLAY && !impact->resource && recorded_ns > 0 && ns < INFINITY)
+        scale_impact(impact, ns / recorded_ns);
     cap(impact, ns);
     if (draft->claims.edits.count > 0 && !impact->resource &&
         replay_claims(pricing, draft, &without))
@@ -388,11 +403,11 @@ static bool add_edits(const struct pricing *pricing, struct edit_list *all,
 {
     bool                    is_own = draft->edits.edits.count > 0;
     const struct edit_list *list = is_own ? &draft->edits : &draft->claims;
-    double                  ns = INFINITY, model_ns = draft->finding.impact.model_ns;
+    double                  ns = INFINITY, recorded_ns, model_ns = draft->finding.impact.model_ns;
     struct err              err = { 0 };
 
     if (list->edits.count == 0 || !can_replay(pricing, list) ||
-        !selected_ns(pricing, list, &ns, &err) || ns <= 0)
+        !selected_ns(pricing, list, &ns, &recorded_ns, &err) || ns <= 0)
         return vec_push(&all->edits, arena,
                         (struct edit) { .kind = EDIT_STEP, .select.host = NO_ID, .ns = model_ns });
     for (size_t i = 0; i < list->edits.count; i++) {

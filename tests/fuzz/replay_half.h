@@ -10,7 +10,7 @@ static inline bool replay_half(void *context, const struct edit *edits, size_t c
     (void)context;
     (void)edits;
     (void)err;
-    *result = (struct replay_result) { count ? 5e6 : 1e7, 5e6, 0 };
+    *result = (struct replay_result) { .step_ns = count ? 5e6 : 1e7, .selected_ns = 5e6, .recorded_ns = 5e6 };
     return true;
 }
 

@@ -14,15 +14,17 @@ static const double MOST_UNKNOWN = 0.5; /* of the critical path: delays that no 
 
 struct graph_replay {
     const struct event_graph *whole;
-    struct skeleton           skeleton;
-    double                    step_ns; /* scheduled without edits */
-    bool                      is_usable;
+    const int32_t  *recorder_ns; /* by node of the whole graph: not the program's; or NULL */
+    struct skeleton skeleton;
+    double          step_ns; /* scheduled without edits */
+    bool            is_usable;
 };
 
 struct editing {
     const struct study       *study;
     const struct event_graph *graph;
     const struct skeleton    *skeleton;
+    const int32_t            *recorder_ns;
     struct arena             *scratch;
     struct graph_changes      changes;     /* by node of the skeleton */
     bool                     *is_selected; /* by node, for one edit */
@@ -52,8 +54,9 @@ static void make(struct study *study, struct graph_replay *replay)
     if (!schedule || !schedule->graph.windows.count || !schedule->graph.has_device)
         return;
     replay->whole = &schedule->graph;
-    replay->step_ns = schedule->step_ns;
-    replay->is_usable = schedule->step_ns > 0 && schedule->error <= MOST_ERROR &&
+    replay->recorder_ns = schedule->recorder_ns;
+    replay->step_ns = schedule->without_recorder_ns;
+    replay->is_usable = replay->step_ns > 0 && schedule->error <= MOST_ERROR &&
                         schedule->chain_ns[PART_UNKNOWN] <= MOST_UNKNOWN * schedule->step_ns &&
                         skeleton_make(&replay->skeleton, replay->whole, study->arena);
 }
@@ -204,7 +207,8 @@ static bool remove_selected(struct editing *editing, bool with_calls)
             editing->changes.flags[of] |= CHANGE_GONE;
         } else if (!editing->is_gone[i]) {
             editing->is_gone[i] = true;
-            editing->changes.extra_ns[of] -= graph->nodes.items[i].own_ns;
+            editing->changes.extra_ns[of] -=
+                graph->nodes.items[i].own_ns - (editing->recorder_ns ? editing->recorder_ns[i] : 0);
         }
     }
     return true;
@@ -237,6 +241,12 @@ static bool apply(struct editing *editing, const struct edit *edit)
     return remove_selected(editing, true);
 }
 
+static void take_recorder_off(struct editing *editing)
+{
+    for (uint32_t i = 0; editing->recorder_ns && i < editing->graph->nodes.count; i++)
+        editing->changes.extra_ns[editing->skeleton->of[i]] -= editing->recorder_ns[i];
+}
+
 bool graph_replay_run(struct study *study, const struct edit *edits, size_t count,
                       struct graph_replay_result *result)
 {
@@ -252,10 +262,13 @@ bool graph_replay_run(struct study *study, const struct edit *edits, size_t coun
         return false;
     editing.graph = replay->whole;
     editing.skeleton = &replay->skeleton;
+    editing.recorder_ns = replay->recorder_ns;
     editing.is_selected = arena_new_array(&scratch, bool, editing.graph->nodes.count + 1);
     editing.is_gone = arena_new_array(&scratch, bool, editing.graph->nodes.count + 1);
     ok = editing.is_selected && editing.is_gone &&
          graph_changes_make(&editing.changes, &replay->skeleton.graph, &scratch);
+    if (ok)
+        take_recorder_off(&editing);
     for (size_t i = 0; ok && i < count; i++)
         ok = apply(&editing, &edits[i]);
     ok = ok && schedule_make(&schedule, &replay->skeleton.graph, &editing.changes, &scratch);

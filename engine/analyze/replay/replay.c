@@ -213,6 +213,17 @@ static void scale_selected(struct replay *replay, double factor, bool frees_core
     }
 }
 
+/* What is selected, as recorded. */
+static double recorded_ns(const struct replay *replay)
+{
+    double sum_ns = 0;
+
+    for (size_t i = 0; i < replay->groups->groups.count; i++)
+        if (replay->is_selected[i])
+            sum_ns += replay->weights[i] * replay->groups->groups.items[i].recorded_ns;
+    return sum_ns;
+}
+
 static bool edit_stages(struct replay *replay, const struct edit *edit, struct err *err)
 {
     bool *is_stage;
@@ -245,14 +256,15 @@ static bool edit_stages(struct replay *replay, const struct edit *edit, struct e
     return true;
 }
 
-static bool apply(struct replay *replay, const struct edit *edit, double *selected, struct err *err)
+static bool apply(struct replay *replay, const struct edit *edit, double *selected,
+                  double *recorded, struct err *err)
 {
     struct edit_select select = edit->select;
 
-    *selected = 0;
+    *selected = *recorded = 0;
     if (edit->kind == EDIT_STEP) {
         replay->removed_ns += edit->ns;
-        *selected = edit->ns * (double)replay->path->step_rows.count;
+        *selected = *recorded = edit->ns * (double)replay->path->step_rows.count;
         return true;
     }
     if (edit->kind == EDIT_PREFETCH || edit->kind == EDIT_STAGE_PARALLEL ||
@@ -261,6 +273,7 @@ static bool apply(struct replay *replay, const struct edit *edit, double *select
     if (!select_segments(replay, &select, err))
         return false;
     *selected = selected_ns(replay);
+    *recorded = recorded_ns(replay);
     switch (edit->kind) {
     case EDIT_SCALE:
         scale_selected(replay, edit->factor, true);
@@ -398,7 +411,7 @@ static double compute_left(const struct replay *replay)
 static double beside_ns(const struct replay *replay, const struct segment_group *group)
 {
     double cores = replay->path->core_count;
-    double threads = group->length_ns > 0 ? group->threads_ns / group->length_ns : 1;
+    double threads = group->recorded_ns > 0 ? group->threads_ns / group->recorded_ns : 1;
 
     return group->beside_ns * thread_speed(threads, cores) /
            thread_speed(fmax(1, threads - 1), cores);
@@ -422,6 +435,12 @@ static struct costs cost_of_groups(const struct replay *replay, bool is_edited)
     return costs;
 }
 
+/* What is left of recorded time without the recorder's. */
+static double left_of_recorded(const struct segment_group *group)
+{
+    return group->recorded_ns > 0 ? group->length_ns / group->recorded_ns : 1;
+}
+
 /* What is left when `input_left` of the input work that competed for cores is: how much faster a
  * segment then runs depends on what ran beside it. */
 static struct costs cost_with_less_input(const struct replay *replay, double input_left)
@@ -433,8 +452,9 @@ static struct costs cost_with_less_input(const struct replay *replay, double inp
 
     for (size_t i = 0; i < path->segments.count; i++) {
         const struct segment *segment = &path->segments.items[i];
-        double                weight = replay->weights[replay->groups->group_of_segment[i]];
-        double                ns = (double)(segment->end_ns - segment->start_ns) * weight / steps;
+        uint32_t              row = replay->groups->group_of_segment[i];
+        double weight = replay->weights[row] * left_of_recorded(&replay->groups->groups.items[row]);
+        double ns = (double)(segment->end_ns - segment->start_ns) * weight / steps;
 
         if (segment->part != PART_INPUT && !segment->on_device)
             ns *= slowdown(replay, segment, python_input, input_left) /
@@ -526,6 +546,16 @@ static double model(const struct replay *replay, const struct costs *before, str
     return fmax(step_ns, floor_ns);
 }
 
+/* From the mean of the path, as recorded, to a step. */
+static double recorded_scale(const struct replay *replay)
+{
+    double sum_ns = 0, steps = (double)replay->path->step_rows.count;
+
+    for (size_t i = 0; i < replay->groups->groups.count; i++)
+        sum_ns += replay->groups->groups.items[i].recorded_ns;
+    return sum_ns > 0 ? steps_ns(&replay->study->steps) * steps / sum_ns : 1;
+}
+
 bool replay_run(struct study *study, const struct edit *edits, size_t count,
                 struct replay_result *result, struct err *err)
 {
@@ -533,7 +563,7 @@ bool replay_run(struct study *study, const struct edit *edits, size_t count,
                              .path = &study->path,
                              .pipeline = study->pipeline,
                              .arena = { .budget_bytes = study->arena->budget_bytes } };
-    double        selected = 0;
+    double        selected = 0, recorded = 0;
     bool          ok;
 
     *result = (struct replay_result) { .step_ns = steps_ns(&study->steps), .bound = PART_UNKNOWN };
@@ -542,7 +572,7 @@ bool replay_run(struct study *study, const struct edit *edits, size_t count,
             if (edits[i].kind != EDIT_STEP)
                 return err_set(err, ERR_INCONCLUSIVE, "no step with a timeline to replay");
             result->step_ns = fmax(0, result->step_ns - edits[i].ns);
-            result->selected_ns = edits[i].ns;
+            result->selected_ns = result->recorded_ns = edits[i].ns;
         }
         return true;
     }
@@ -551,7 +581,7 @@ bool replay_run(struct study *study, const struct edit *edits, size_t count,
     replay.groups = study->groups;
     ok = replay.groups && prepare(&replay, err);
     for (size_t i = 0; ok && i < count; i++)
-        ok = apply(&replay, &edits[i], &selected, err);
+        ok = apply(&replay, &edits[i], &selected, &recorded, err);
     if (ok) {
         double       input_left = input_work_left(&replay);
         struct costs before = cost_of_groups(&replay, false);
@@ -562,6 +592,8 @@ bool replay_run(struct study *study, const struct edit *edits, size_t count,
 
         result->step_ns = fmax(0, fmin(step_ns, before.step_ns) * scale - replay.removed_ns);
         result->selected_ns = selected * scale / (double)study->path.step_rows.count;
+        result->recorded_ns =
+            recorded * recorded_scale(&replay) / (double)study->path.step_rows.count;
     }
     arena_free(&replay.arena);
     return ok;

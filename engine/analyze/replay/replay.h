@@ -48,7 +48,9 @@ struct edit {
 struct replay_result {
     double step_ns;     /* median after the edits */
     double selected_ns; /* median time a step that the last edit selected, on the path */
-    int    bound;       /* enum part that then takes most of the step */
+    double recorded_ns; /* the same as recorded; selected_ns is of a step without what recording
+                           took of the host, in the length of the recorded one */
+    int bound;          /* enum part that then takes most of the step */
 };
 /* ERR_USAGE for a bad pattern. Without usable steps: ERR_INCONCLUSIVE. */
 bool replay_run(struct study *study, const struct edit *edits, size_t count,

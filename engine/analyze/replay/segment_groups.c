@@ -1,6 +1,7 @@
 #include "analyze/replay/segment_groups.h"
 
 #include "analyze/input/pipeline.h"
+#include "analyze/schedule/recorder.h"
 #include "analyze/study.h"
 #include "base/sample.h"
 
@@ -12,6 +13,7 @@ struct grouping {
     struct segment_groups *groups;
     struct arena           scratch;
     uint32_t              *group_of_frame;
+    double recorder; /* of what a stretch of the host's is likely to be the recorder's */
 };
 
 /* The group with this key; `*is_new` tells whether the caller has to add it. Rows count up with the
@@ -56,6 +58,41 @@ static bool group_frames(struct grouping *grouping)
     return true;
 }
 
+/* The device waits for what the host does, and for its launches. */
+static bool is_of_host(const struct segment *segment)
+{
+    return !segment->on_device && (segment->part == PART_HOST || segment->part == PART_IDLE_LAUNCH);
+}
+
+static double recorder_ns(const struct grouping *grouping, const struct segment *segment)
+{
+    double ns = (double)(segment->end_ns - segment->start_ns);
+
+    return is_of_host(segment) ? fmin(grouping->recorder * recorder_of_ns(ns), ns) : 0;
+}
+
+/* Of the path as much is taken off as the schedule of the steps says; there the host also runs
+ * ahead where it can. */
+static void find_recorder(struct grouping *grouping)
+{
+    const struct steps_schedule *schedule = steps_schedule_of(grouping->study);
+    const struct path           *path = &grouping->study->path;
+    double                       all_ns = 0, sum_ns = 0;
+
+    if (!schedule || !schedule->recorder_ns || schedule->step_ns <= 0)
+        return;
+    for (size_t i = 0; i < path->segments.count; i++) {
+        const struct segment *segment = &path->segments.items[i];
+        double                ns = (double)(segment->end_ns - segment->start_ns);
+
+        all_ns += ns;
+        sum_ns += is_of_host(segment) ? recorder_of_ns(ns) : 0;
+    }
+    if (sum_ns > 0)
+        grouping->recorder =
+            all_ns * (1 - schedule->without_recorder_ns / schedule->step_ns) / sum_ns;
+}
+
 static bool group_segments(struct grouping *grouping)
 {
     const struct path     *path = &grouping->study->path;
@@ -66,7 +103,8 @@ static bool group_segments(struct grouping *grouping)
         return false;
     for (size_t i = 0; i < path->segments.count; i++) {
         const struct segment *segment = &path->segments.items[i];
-        double                length_ns = (double)(segment->end_ns - segment->start_ns);
+        double                recorded_ns = (double)(segment->end_ns - segment->start_ns);
+        double                length_ns = recorded_ns - recorder_ns(grouping, segment);
         struct segment_group  group = { .frame = NO_ID,
                                         .owner = NO_ID,
                                         .cell = segment->cell,
@@ -88,8 +126,9 @@ static bool group_segments(struct grouping *grouping)
             return false;
         groups->group_of_segment[i] = row;
         groups->groups.items[row].length_ns += length_ns;
+        groups->groups.items[row].recorded_ns += recorded_ns;
         groups->groups.items[row].threads_ns +=
-            length_ns * (segment->other_threads > 1 ? segment->other_threads : 1);
+            recorded_ns * (segment->other_threads > 1 ? segment->other_threads : 1);
         if (segment->part == PART_HOST || segment->part == PART_COPY || segment->part == PART_INPUT)
             groups->groups.items[row].beside_ns += length_ns * fmin(1, segment->compute_threads);
     }
@@ -206,8 +245,11 @@ struct segment_groups *segment_groups_make(struct study *study, struct err *err)
             arena_new_array(&grouping.scratch, uint32_t, study->path.frames.count);
         grouping.groups->group_of_segment =
             arena_new_array(study->arena, uint32_t, study->path.segments.count);
-        ok = grouping.group_of_frame && grouping.groups->group_of_segment &&
-             group_frames(&grouping) && group_segments(&grouping) && take_spikes_off(&grouping);
+        ok =
+            grouping.group_of_frame && grouping.groups->group_of_segment && group_frames(&grouping);
+        if (ok)
+            find_recorder(&grouping);
+        ok = ok && group_segments(&grouping) && take_spikes_off(&grouping);
     }
     arena_free(&grouping.scratch);
     if (!ok)

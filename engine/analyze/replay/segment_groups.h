@@ -23,9 +23,10 @@ struct segment_group {
     uint32_t cell;         /* as of a segment */
     uint8_t  part;         /* enum part */
     bool     on_device;
-    double   length_ns;  /* all looked-at steps */
-    double   threads_ns; /* time of the host threads at work in it, one at least */
-    double   beside_ns;  /* of the host's own code, copies and input: in which another computes */
+    double   length_ns;   /* all looked-at steps, less what recording took of the host */
+    double   recorded_ns; /* with that */
+    double   threads_ns;  /* as recorded: of the host threads at work in it, one at least */
+    double   beside_ns;   /* of the host's own code, copies and input: in which another computes */
 };
 struct segment_groups {
     VEC(struct frame_group) frames;

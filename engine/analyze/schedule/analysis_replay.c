@@ -9,6 +9,8 @@
 #include "analyze/schedule/lateness.h"
 #include "analyze/schedule/whatif.h"
 
+#include <math.h>
+
 enum replay_fact {
     ERROR,
     WORST_ERROR,
@@ -16,6 +18,8 @@ enum replay_fact {
     NODES,
     EDGES,
     JOINED,
+    WITHOUT_RECORDER,
+    IDLE_SHARE,
     UNKNOWN,
     DEVICE_BOUND,
     HOST_BOUND,
@@ -33,6 +37,13 @@ static const struct fact_spec produces[] = {
     [EDGES] = { "replay.edges", UNIT_COUNT, "what had to happen before them" },
     [JOINED] = { "replay.collectives", UNIT_COUNT,
                  "parts of ranks in collectives that the graph joins" },
+    [WITHOUT_RECORDER] = { "replay.without_recorder_ns", UNIT_NS,
+                           "a step without what recording took of the host, about: where an "
+                           "accelerator waits for a host whose every call was recorded it is "
+                           "shorter "
+                           "than the recorded one" },
+    [IDLE_SHARE] = { "replay.idle_share", UNIT_SHARE,
+                     "of that, while the accelerator has nothing to do" },
     [UNKNOWN] = { "replay.unknown_share", UNIT_SHARE,
                   "of the longest chain through the steps: delays without a known cause" },
     [DEVICE_BOUND] = { "replay.device_bound_ns", UNIT_NS,
@@ -198,6 +209,23 @@ static bool list_late(struct study *study, const struct event_graph *graph, stru
     return table != NULL;
 }
 
+/* The accelerator's own work stays as recorded; what is left of a step beside that is idle. */
+static double idle_share(const struct study *study, const struct steps_schedule *schedule)
+{
+    const struct path *path = &study->path;
+    double             all_ns = 0, busy_ns = 0, left;
+
+    for (size_t i = 0; i < path->segments.count; i++) {
+        const struct segment *segment = &path->segments.items[i];
+        double                ns = (double)(segment->end_ns - segment->start_ns);
+
+        all_ns += ns;
+        busy_ns += segment->on_device ? ns : 0;
+    }
+    left = schedule->step_ns > 0 ? schedule->without_recorder_ns / schedule->step_ns : 1;
+    return all_ns > 0 && left > 0 ? fmax(0, 1 - busy_ns / all_ns / left) : 0;
+}
+
 static bool set_facts(struct study *study, const struct steps_schedule *schedule)
 {
     const struct event_graph *graph = &schedule->graph;
@@ -210,6 +238,8 @@ static bool set_facts(struct study *study, const struct steps_schedule *schedule
         [NODES] = (double)graph->nodes.count,
         [EDGES] = (double)graph->edges.count,
         [JOINED] = graph->joined_count,
+        [WITHOUT_RECORDER] = schedule->without_recorder_ns * scale,
+        [IDLE_SHARE] = idle_share(study, schedule),
         [DEVICE_BOUND] =
             (chain_ns[PART_COMPUTE] + chain_ns[PART_COMMUNICATION] + chain_ns[PART_COPY]) * scale,
         [HOST_BOUND] = (chain_ns[PART_HOST] + chain_ns[PART_COMPILE] + chain_ns[PART_OUTPUT] +

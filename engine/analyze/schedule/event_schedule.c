@@ -1,6 +1,7 @@
 #include "analyze/schedule/event_schedule.h"
 
 #include "analyze/schedule/chain.h"
+#include "analyze/schedule/recorder.h"
 #include "base/trace.h"
 
 #include <math.h>
@@ -289,7 +290,8 @@ bool steps_schedule_make(struct steps_schedule *steps, const struct study *study
     steps->error = schedule.error;
     steps->worst_error = schedule.worst_error;
     memcpy(steps->chain_ns, schedule.chain_ns, sizeof steps->chain_ns);
-    return ok;
+    return ok && (recorder_take_off(steps, arena) ||
+                  err_set(err, ERR_LIMIT, "replaying the steps does not fit the memory budget"));
 }
 
 /* The analysis that made it had a study of its own lane. */

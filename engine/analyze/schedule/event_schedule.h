@@ -45,11 +45,13 @@ bool schedule_make(struct schedule *schedule, const struct event_graph *graph,
 /* The sampled steps as recorded: their graph, and what scheduling it without changes gives. */
 struct steps_schedule {
     struct event_graph graph;
-    double             step_ns, error, worst_error, chain_ns[PART_COUNT]; /* as of struct schedule */
+    double   step_ns, error, worst_error, chain_ns[PART_COUNT]; /* as of struct schedule */
+    int32_t *recorder_ns; /* by node: what recording took of it; NULL: nothing is known of that */
+    double   without_recorder_ns; /* the step without that; else as step_ns */
 };
 /* In `arena`. Nothing is scheduled where the graph has no windows. false: ERR_LIMIT. */
-bool steps_schedule_make(struct steps_schedule *steps, const struct study *study, struct arena *arena,
-                         struct err *err);
+bool steps_schedule_make(struct steps_schedule *steps, const struct study *study,
+                         struct arena *arena, struct err *err);
 /* That of a study that was analysed; NULL where no accelerator worked. */
 const struct steps_schedule *steps_schedule_of(const struct study *study);
 

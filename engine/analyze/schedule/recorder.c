@@ -1,0 +1,82 @@
+#include "analyze/schedule/recorder.h"
+
+#include <math.h>
+
+/* Of programs on one machine with an H100, timed without Kineto and recorded with it
+ * (docs/measuring.md): of each stretch between two events of a thread so much, and no more than
+ * MOST_NS, was the recorder's, or what it slowed down. */
+static const double SHARE = 0.5, MOST_NS = 20e3;
+
+double recorder_of_ns(double ns)
+{
+    return ns > 0 ? fmin(SHARE * ns, MOST_NS) : 0;
+}
+
+/* Where calls of CUDA and HIP are watched, and each op is written down, hosts are slower; what was
+ * seen of other recorders and devices does not tell. */
+static bool is_known(const struct steps_schedule *steps)
+{
+    const struct event_graph *graph = &steps->graph;
+    const struct profile     *profile = graph->study->profile;
+
+    if (!graph->windows.count || !graph->has_device || steps->step_ns <= 0)
+        return false;
+    for (size_t i = 0; i < profile->devices.count; i++)
+        if (profile->devices.items[i].kind == DEVICE_GPU)
+            return profile->format == FORMAT_KINETO || profile->format == FORMAT_XSPACE;
+    return false;
+}
+
+/* The stretch of its thread between a node and what that did before, of which nothing was recorded.
+ */
+static double before_ns(const struct event_graph *graph, uint32_t row)
+{
+    uint32_t end = event_graph_edges_end(graph, row);
+
+    for (uint32_t e = graph->nodes.items[row].first_edge; e < end; e++)
+        if (graph->edges.items[e].kind == EDGE_ORDER && !graph->edges.items[e].from_start)
+            return (double)graph->edges.items[e].lag_ns;
+    return 0;
+}
+
+static bool find(struct steps_schedule *steps, struct arena *arena)
+{
+    const struct event_graph *graph = &steps->graph;
+
+    steps->recorder_ns = arena_new_array(arena, int32_t, graph->nodes.count + 1);
+    for (uint32_t i = 0; steps->recorder_ns && i < graph->nodes.count; i++) {
+        const struct graph_node *node = &graph->nodes.items[i];
+
+        if (node->role == NODE_HOST && !graph->lines.items[node->line].is_device)
+            steps->recorder_ns[i] = (int32_t)(recorder_of_ns((double)node->own_ns) +
+                                              recorder_of_ns(before_ns(graph, i)));
+    }
+    return steps->recorder_ns != NULL;
+}
+
+bool recorder_take_off(struct steps_schedule *steps, struct arena *arena)
+{
+    struct arena         scratch = { .budget_bytes = arena->budget_bytes };
+    struct graph_changes changes;
+    struct schedule      schedule;
+    bool                 ok = true;
+
+    steps->without_recorder_ns = steps->step_ns;
+    if (!is_known(steps))
+        return true;
+    ok = find(steps, arena) && graph_changes_make(&changes, &steps->graph, &scratch);
+    if (ok) {
+        recorder_begin(steps, &changes);
+        ok = schedule_make(&schedule, &steps->graph, &changes, &scratch);
+    }
+    if (ok)
+        steps->without_recorder_ns = fmin(schedule.step_ns, steps->step_ns);
+    arena_free(&scratch);
+    return ok;
+}
+
+void recorder_begin(const struct steps_schedule *steps, struct graph_changes *changes)
+{
+    for (size_t i = 0; steps->recorder_ns && i < steps->graph.nodes.count; i++)
+        changes->extra_ns[i] = -(int64_t)steps->recorder_ns[i];
+}
