@@ -543,6 +543,69 @@ static void reads_rings(void **state)
     }
 }
 
+/* A computation of the instructions with these ids. */
+static void put_computation(struct out *module, unsigned id, const struct out *items, size_t count)
+{
+    struct out computation = { .len = 0 };
+
+    put_varint(&computation, 5, id);
+    for (size_t i = 0; i < count; i++)
+        put_message(&computation, 2, &items[i]);
+    put_message(module, 3, &computation);
+}
+
+/* HloScheduleProto: sequences 1, a map of computation 1 to a sequence 2 of instruction_ids 1. */
+static void put_sequence(struct out *schedule, unsigned computation, const char *ids)
+{
+    struct out sequence = { .len = 0 }, entry = { .len = 0 };
+
+    put_bytes(&sequence, 1, ids, strlen(ids));
+    put_varint(&entry, 1, computation);
+    put_message(&entry, 2, &sequence);
+    put_message(schedule, 1, &entry);
+}
+
+/* add.2 stands first in the file and last in the schedule. The loop goes round twice: its condition
+ * (computation 9) before its body (8) each time. */
+static void follows_the_schedule(void **state)
+{
+    static const char *const order[] = { "copy.1", "lt.6", "dot.5", "lt.6", "dot.5", "add.2" };
+    static const char        config[] = "{\"known_trip_count\":{\"n\":\"2\"}}";
+    struct out               small = shape(F32, (int[]) { 4 }, 1), items[3], body, condition;
+    struct out               module = { .len = 0 }, schedule = { .len = 0 }, program = { .len = 0 };
+    struct fixture           fixture = { .rows.arena = &fixture.scratch };
+
+    (void)state;
+    items[0] = instruction("add.2", "add", &small, 2, "\x01\x03");
+    items[1] = instruction("copy.1", "copy", &small, 1, "");
+    items[2] = instruction("while.3", "while", &small, 3, "\x01");
+    put_bytes(&items[2], 38, "\x08\x09", 2); /* called_computation_ids */
+    put_bytes(&items[2], 43, config, strlen(config));
+    body = instruction("dot.5", "dot", &small, 5, "");
+    condition = instruction("lt.6", "compare", &small, 6, "");
+    put_bytes(&module, 1, "jit_f", 5);
+    put_computation(&module, 7, items, 3);
+    put_computation(&module, 8, &body, 1);
+    put_computation(&module, 9, &condition, 1);
+    put_varint(&module, 6, 7);
+    put_sequence(&schedule, 7, "\x01\x03\x02");
+    put_sequence(&schedule, 8, "\x05");
+    put_sequence(&schedule, 9, "\x06");
+    put_message(&module, 7, &schedule);
+    put_message(&program, 1, &module);
+    assert_true(profile_init(&fixture.profile, &fixture.arena));
+    assert_true(hlo_add((struct str) { program.bytes, program.len }, STR("jit_f(1)"),
+                        &fixture.profile, &fixture.scratch, &fixture.rows, &fixture.edges));
+    assert_int_equal(fixture.edges.orders.count, 1);
+    assert_int_equal(fixture.edges.orders.items[0].count, ARRAY_COUNT(order));
+    for (size_t i = 0; i < ARRAY_COUNT(order); i++) {
+        const struct op *op = &fixture.profile.ops.items[fixture.edges.steps.items[i].op];
+
+        assert_string_equal(profile_str(&fixture.profile, op->name).data, order[i]);
+    }
+    release(&fixture);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -559,6 +622,7 @@ int main(void)
         cmocka_unit_test(tells_devices_that_get_the_same),
         cmocka_unit_test(reads_groups),
         cmocka_unit_test(reads_rings),
+        cmocka_unit_test(follows_the_schedule),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
 #include "read/hlo/hlo_attrs.h"
 #include "read/hlo/hlo_buffers.h"
 #include "read/hlo/hlo_module.h"
+#include "read/hlo/hlo_order.h"
 #include "read/proto/wire.h"
 
 #include <inttypes.h>
@@ -246,7 +247,8 @@ static bool add_module(struct str bytes, struct str program, struct hlo_module *
         if (!add_op(module, &module->list.items[i], rows))
             return false;
     sum_fusions(module);
-    return add_edges(module, edges) && hlo_attrs_add(bytes, module->profile, rows, module->key);
+    return add_edges(module, edges) && hlo_order_add(bytes, module, edges) &&
+           hlo_attrs_add(bytes, module->profile, rows, module->key);
 }
 
 /* Of a module that was added: one whose ops were there has its buffers there, too. */

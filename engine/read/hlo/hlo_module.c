@@ -161,6 +161,7 @@ static bool add_instruction(struct hlo_module *module, struct str bytes, uint64_
     struct hlo_instruction item = { .computation = computation,
                                     .first_part = module->parts.count,
                                     .first_operand = module->operands.count,
+                                    .first_called = module->called.count,
                                     .op = NO_ID };
     uint32_t               index = (uint32_t)module->list.count;
     uint64_t               called[MAX_CALLED];
@@ -182,9 +183,11 @@ static bool add_instruction(struct hlo_module *module, struct str bytes, uint64_
             !read_parts(module, &item, field.bytes, 0))
             return false;
     }
+    item.called_count = called_count;
     for (size_t i = 0; i < called_count; i++)
-        if (id_map_get(&module->caller_of, called[i]) == NO_ID &&
-            !id_map_put(&module->caller_of, called[i], index))
+        if (!vec_push(&module->called, module->scratch, called[i]) ||
+            (id_map_get(&module->caller_of, called[i]) == NO_ID &&
+             !id_map_put(&module->caller_of, called[i], index)))
             return false;
     return vec_push(&module->list, module->scratch, item) &&
            id_map_put(&module->by_id, item.id, index);

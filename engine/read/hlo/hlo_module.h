@@ -17,6 +17,7 @@ struct hlo_instruction {
     struct tensor shape;
     size_t        first_part, part_count;       /* of a tuple; part_count 0: `shape` is all */
     size_t        first_operand, operand_count; /* of the module's operands */
+    size_t        first_called, called_count;   /* of the module's called */
     uint64_t      parameter;                    /* which of its computation's, from 0 */
     uint64_t      contracting[TENSOR_MAX_RANK]; /* lhs dimensions of a dot */
     size_t        contracting_count;
@@ -30,6 +31,7 @@ struct hlo_module {
     VEC(struct hlo_instruction) list;
     VEC(struct tensor) parts; /* of tuples */
     VEC(uint64_t) operands;   /* ids of instructions */
+    VEC(uint64_t) called;     /* ids of computations */
     struct hlo_frames frames;
     uint32_t          name, key;        /* key: in rows */
     struct id_map     by_id, caller_of; /* computation id -> index of the first that calls it */

@@ -26,17 +26,18 @@ static uint32_t op_row(struct tables *tables, uint32_t name, uint32_t type,
 {
     struct profile *profile = tables->profile;
     uint32_t        module = variant ? variant->module : 0;
-    uint64_t        key =
-        pair(name, module ? hlo_key(profile, &tables->ops, module, variant->program) : 0);
-    uint32_t  row = id_map_get(&tables->ops, key);
-    struct op op = OP_UNKNOWN;
+    uint32_t        program = module ? hlo_key(profile, &tables->ops, module, variant->program) : 0;
+    uint64_t        key = pair(name, program);
+    uint32_t        row = id_map_get(&tables->ops, key);
+    struct op       op = OP_UNKNOWN;
 
     if (row != NO_ID)
         return row;
     row = (uint32_t)profile->ops.count;
     op.name = name;
     op.type = type;
-    op.module = op.program = module;
+    op.module = module;
+    op.program = program;
     if (!vec_push(&profile->ops, profile->arena, op) || !id_map_put(&tables->ops, key, row))
         tables->is_full = true;
     return row;

@@ -233,7 +233,8 @@ bool xspace_decode(struct xspace_tasks *tasks, const struct read_options *option
     set_extent(tasks, profile);
     note_oddities(tasks, profile);
     if (!xspace_activities(tasks, profile, scratch) || !xspace_flows(profile) ||
-        !xspace_launched(profile) || !xspace_join_regions(profile))
+        !xspace_launched(profile) || !xspace_command_buffers(tasks, profile) ||
+        !xspace_join_regions(profile))
         return err_set(err, ERR_LIMIT, "its events do not fit into the memory budget");
     profile_fit(profile);
     if (trace_is_on("read", 1))

@@ -13,6 +13,9 @@ bool xspace_activities(struct xspace_tasks *tasks, struct profile *profile, stru
 bool xspace_flows(struct profile *profile);
 /* Tells device work what its launch alone told. Behind the flows. */
 bool xspace_launched(struct profile *profile);
+/* Tells the kernels of XLA's command buffers, which are recorded under the buffer's name, which
+ * instructions they are. */
+bool xspace_command_buffers(const struct xspace_tasks *tasks, struct profile *profile);
 /* Puts the lines of devices that tell their own clock where that clock says. */
 bool xspace_clocks(struct xspace_tasks *tasks, struct profile *profile);
 /* Brings the events of a timeline into order with all that refers to them. */

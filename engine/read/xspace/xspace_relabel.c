@@ -1,0 +1,39 @@
+#include "read/xspace/xspace_relabel.h"
+
+/* What is learnt, told apart from rows of ops. */
+static uint32_t copy_key(enum copy_direction copy)
+{
+    return NO_ID - 1 - (uint32_t)copy;
+}
+
+/* The label of this activity with what was learnt; NO_ID: the budget. */
+static uint32_t label_with(struct relabel *relabel, uint32_t row, uint32_t op,
+                           enum copy_direction copy)
+{
+    struct profile *profile = relabel->profile;
+    uint64_t        key = (uint64_t)row << 32 | (op == NO_ID ? copy_key(copy) : op);
+    uint32_t        label = id_map_get(&relabel->label_of, key);
+    struct activity activity = profile->activities.items[row];
+
+    if (label != NO_ID)
+        return label;
+    if (op != NO_ID)
+        activity.op = op;
+    else
+        activity.copy = (uint8_t)copy;
+    label = (uint32_t)profile->labels.count;
+    return vec_push(&profile->activities, profile->arena, activity) &&
+                   vec_push(&profile->labels, profile->arena,
+                            (uint32_t)profile->activities.count - 1) &&
+                   id_map_put(&relabel->label_of, key, label)
+               ? label
+               : NO_ID;
+}
+
+bool xspace_relabel(struct relabel *relabel, uint32_t event, uint32_t op, enum copy_direction copy)
+{
+    struct profile *profile = relabel->profile;
+    uint32_t        label = label_with(relabel, event_activity_id(profile, event), op, copy);
+
+    return label != NO_ID && packed_set(&profile->event_labels, profile->arena, event, label);
+}
