@@ -8,14 +8,17 @@ return rule {
   params = {
     min_share = { default = 0.15, min = 0, max = 1, unit = "share",
                   doc = "share of the step without work on the busiest accelerator from which this is said" },
+    min_recorder_share = { default = 0.05, min = 0, max = 1, unit = "share",
+                           doc = "what recording takes of the host, of the idle time, from which it is left out" },
     high_share = { default = 0.30, min = 0, max = 1, unit = "share",
                    doc = "share from which it is an error" },
   },
   doc = [[
 Tells what the idle time of the busiest accelerator is down to. It has no price of its own: the rules
 about input, the host, launches, syncs and communication price their part of it. Idle means that no
-stream had a kernel, a copy or a set. Start-up in a recording that stands for a step is left out of both, work of
-replayed graphs that was not recorded of the idle time. Silent below min_share and where the timeline is missing.]],
+stream had a kernel, a copy or a set. Start-up in a recording that stands for a step is left out of both, and so is
+what recording took of the host; of the idle time also work of replayed graphs that was not recorded. Silent below
+min_share and where the timeline is missing.]],
 
   check = function(p, cfg)
     local device = p:table("devices"):top("busy_ns", 1):rows()[1]
@@ -23,9 +26,14 @@ replayed graphs that was not recorded of the idle time. Silent below min_share a
     local startup_ns = math.min(p:has("startup.ns") and p.fact["startup.ns"] or 0, device.idle_compile_ns or 0)
     -- Between works of a replayed graph the device hardly rests: what it did there was not recorded.
     local unrecorded_ns = device.idle_unrecorded_ns or 0
-    local idle_ns = device.idle_ns - startup_ns - unrecorded_ns
-    local step_ns = device.busy_ns + device.idle_ns - startup_ns
-    local is_cut = startup_ns + unrecorded_ns > 0
+    -- And where it waits for the host, recording made that slower.
+    local without_ns = p:has("replay.without_recorder_ns") and p.fact["replay.without_recorder_ns"] or p.fact["step.ns"]
+    local recorder_ns = math.min(device.idle_host_late_ns or 0,
+      math.max(0, 1 - without_ns / p.fact["step.ns"]) * (device.busy_ns + device.idle_ns))
+    if recorder_ns < cfg.min_recorder_share * device.idle_ns then recorder_ns = 0 end
+    local idle_ns = device.idle_ns - startup_ns - unrecorded_ns - recorder_ns
+    local step_ns = device.busy_ns + device.idle_ns - startup_ns - recorder_ns
+    local is_cut = startup_ns + unrecorded_ns + recorder_ns > 0
     local share = is_cut and (step_ns > 0 and idle_ns / step_ns or 0) or device.idle_share
     if share < cfg.min_share then return nil end
     -- Idle time is a mean over all steps, and a step is the usual one: the share holds for both.
@@ -54,6 +62,10 @@ replayed graphs that was not recorded of the idle time. Silent below min_share a
       evidence[#evidence + 1] =
         { "work of replayed graphs that was not recorded, left out", scale * unrecorded_ns, "ns" }
     end
+    if recorder_ns > 0 then
+      evidence[#evidence + 1] = { "what recording takes of the host, left out", scale * recorder_ns, "ns" }
+      device.idle_host_late_ns = device.idle_host_late_ns - recorder_ns
+    end
     table.sort(causes, function(a, b) return (device[a[1]] or 0) > (device[b[1]] or 0) end)
     for _, cause in ipairs(causes) do
       local ns = device[cause[1]] or 0
@@ -76,6 +88,10 @@ replayed graphs that was not recorded of the idle time. Silent below min_share a
     { name = "idle for half the step", finding = true, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.5 },
       tables = { devices = { { device = "GPU 0", busy_ns = 5e6, idle_ns = 5e6, idle_share = 0.5,
                                idle_host_late_ns = 4e6, idle_launch_ns = 1e6 } } } },
+    { name = "a host that recording made slower", finding = false,
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.4, ["replay.without_recorder_ns"] = 6.5e6 },
+      tables = { devices = { { device = "GPU 0", busy_ns = 6e6, idle_ns = 4e6, idle_share = 0.4,
+                               idle_host_late_ns = 4e6 } } } },
     { name = "one of two is busy", finding = false, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.5 },
       tables = { devices = { { device = "GPU 0", busy_ns = 9.5e6, idle_ns = 5e5, idle_share = 0.05 },
                              { device = "GPU 1", busy_ns = 5e5, idle_ns = 9.5e6, idle_share = 0.95 } } } },

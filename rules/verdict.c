@@ -10,6 +10,7 @@
 #include "analyze/path/path.h"
 
 #include <math.h>
+#include <string.h>
 
 enum class {
     CLASS_INPUT,
@@ -48,6 +49,7 @@ static const double MIXED_MARGIN = 0.15;
  * and from this of the step on it is one where the schedule says so. */
 static const double BESIDE_COMPUTE = 0.5, HELD_UP_SHARE = 0.15;
 static const double MOST_ERROR = 0.05, MOST_UNKNOWN = 0.2;
+static const double RECORDER_SHARE = 0.1; /* less is not worth a word */
 static const double MOST = 0.50, MUCH = 0.20;
 
 static const int class_of_part[PART_COUNT] = {
@@ -81,10 +83,15 @@ static int leading_class(const double *shares, double host_limit_share, int but)
     return best;
 }
 
+/* Without a step's time the share alone. */
 static const char *amount(double share, double step_ns, struct arena *arena)
 {
     struct text text = { .arena = arena };
 
+    if (isnan(step_ns)) {
+        unit_print(&text, share, UNIT_SHARE);
+        return text.data;
+    }
     unit_print(&text, share * step_ns, UNIT_NS);
     text_print(&text, " (");
     unit_print(&text, share, UNIT_SHARE);
@@ -99,6 +106,8 @@ static const char *step_words(const struct facts *facts, double ns, struct arena
     double      is_uneven = 0;
 
     facts_get(facts, "step.is_uneven", &is_uneven);
+    if (isnan(ns))
+        return is_uneven > 0 ? "the mean step" : "each step";
     text_add(&text, is_uneven > 0 ? STR("the mean step of ") : STR("each "));
     unit_print(&text, ns, UNIT_NS);
     text_add(&text, is_uneven > 0 ? STR("") : STR(" step"));
@@ -263,8 +272,8 @@ static struct leaders leaders_with_accelerator(const struct facts *facts, const 
     double         limit = host_limit(facts, shares);
     struct leaders leaders = { .first = leading_class(shares, limit, -1), .second = -1 };
 
-    if (leaders.first < 0)
-        leaders.first = CLASS_COMPUTE;
+    if (leaders.first < 0) /* nothing is past its limit */
+        leaders.first = shares[CLASS_COMPUTE] >= MUCH ? CLASS_COMPUTE : largest_class(shares, -1);
     else if (leaders.first != CLASS_UNKNOWN)
         leaders.second = leading_class(shares, limit, leaders.first);
     /* What is below its limit, or well behind, runs beside the rest. */
@@ -323,10 +332,42 @@ static bool say_class(struct verdict *verdict, const struct facts *facts, const 
     return verdict->text != NULL;
 }
 
+/* What recording took of a host that an accelerator waits for is no part of the program's steps:
+ * the rest becomes the shares of a step without it. What it took of the step; 0: too little to
+ * tell. */
+static double take_recorder_off(const struct facts *facts, double *shares, double step_ns)
+{
+    double without_ns, gone;
+
+    if (!facts_get(facts, "replay.without_recorder_ns", &without_ns) || step_ns <= 0)
+        return 0;
+    gone = fmin(1 - without_ns / step_ns, shares[CLASS_HOST]);
+    if (gone < RECORDER_SHARE)
+        return 0;
+    shares[CLASS_HOST] -= gone;
+    for (int i = 0; i < CLASS_COUNT; i++)
+        shares[i] /= 1 - gone;
+    return gone;
+}
+
+/* Behind a verdict, whose shares are of what is left. */
+static bool say_recorder(struct verdict *verdict, double ns, double step_ns, struct arena *arena)
+{
+    struct text text = { .arena = arena };
+
+    text_print(&text, "%.*s, once about ", (int)strlen(verdict->text) - 1, verdict->text);
+    unit_print(&text, ns, UNIT_NS);
+    text_print(&text, " of ");
+    unit_print(&text, step_ns, UNIT_NS);
+    text_print(&text, " are left out that recording takes.");
+    verdict->text = text.data;
+    return text.data != NULL;
+}
+
 bool verdict_make(struct verdict *verdict, const struct facts *facts, struct arena *arena,
                   struct err *err)
 {
-    double shares[CLASS_COUNT] = { 0 }, step_ns, total = 0;
+    double shares[CLASS_COUNT] = { 0 }, step_ns, total = 0, gone, told_ns;
     bool   is_done;
 
     *verdict = (struct verdict) { 0 };
@@ -337,9 +378,13 @@ bool verdict_make(struct verdict *verdict, const struct facts *facts, struct are
     }
     if (!facts_get(facts, "step.ns", &step_ns) || total <= 0 || is_mostly_captured(facts))
         is_done = say_unknown(verdict, facts, arena);
-    else
+    else {
+        gone = take_recorder_off(facts, shares, step_ns);
+        told_ns = gone > 0 ? NAN : step_ns;
         is_done = add_evidence(verdict, shares, step_ns, arena) &&
                   say_class(verdict, facts, without_start_up(facts, shares),
-                            step_words(facts, step_ns, arena), step_ns, arena);
+                            step_words(facts, told_ns, arena), told_ns, arena) &&
+                  (gone <= 0 || say_recorder(verdict, gone * step_ns, step_ns, arena));
+    }
     return is_done || err_memory(err, "the advice");
 }

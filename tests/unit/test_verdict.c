@@ -147,6 +147,29 @@ static void facts_tell_verdicts_apart(void **state)
     }
 }
 
+/* Of a step of 100 ms 60 are the host's, of which recording took 50: of what is left the device
+ * computes 4 of 5. */
+static void what_recording_took_is_no_verdict(void **state)
+{
+    struct fixture f;
+    struct verdict verdict;
+    struct err     err = { 0 };
+
+    (void)state;
+    start(&f, replay_parts);
+    assert_true(facts_set(&f.facts, analysis_fact("part.compute_share"), 0.4));
+    assert_true(facts_set(&f.facts, analysis_fact("part.host_share"), 0.6));
+    assert_true(facts_set(&f.facts, analysis_fact("device.idle_share"), 0.6));
+    assert_true(facts_set(&f.facts, analysis_fact("replay.without_recorder_ns"), 50 * MS));
+    assert_true(verdict_make(&verdict, &f.facts, &f.arena, &err));
+    assert_string_equal(verdict.class_name, "compute-bound");
+    assert_string_equal(
+        verdict.text,
+        "Compute-bound: 80.0 % of each step computes, once about 50.0 ms of 100.0 ms are "
+        "left out that recording takes.");
+    arena_free(&f.arena);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -154,6 +177,7 @@ int main(void)
         cmocka_unit_test(on_a_cpu_most_of_the_step_leads),
         cmocka_unit_test(the_verdict_follows_the_composition),
         cmocka_unit_test(facts_tell_verdicts_apart),
+        cmocka_unit_test(what_recording_took_is_no_verdict),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
