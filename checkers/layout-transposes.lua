@@ -1,4 +1,7 @@
 -- Convolutions pay for turning their operands round.
+-- PyTorch's batch norm of tensors with channels before pixels; those for the other order are named for it.
+local channels_first_norms = "batch_norm_(backward|collect_statistics|transform_input)_kernel"
+
 -- TensorFlow on a host: its libraries transpose as they need inside the convolution, so these are the program's own.
 local function of_tensorflow(p, cfg)
   local step_ns, ops = p.fact["step.ns"], p:table("ops")
@@ -29,17 +32,22 @@ return rule {
   category = "kernels", severity = "warn",
   needs = { "step.ns" },
   cause = "compute.kernel", tags = { "kernels", "layout" },
+  more_specific_than = { "roofline-gap", "small-grid", "graph-capture-candidate", "tiny-kernels", "hot-op",
+      "tail-wave" },
   params = {
     min_share = { default = 0.10, min = 0, max = 10, unit = "ratio", doc = "transposes over convolutions" },
     high_share = { default = 0.20, min = 0, max = 10, unit = "ratio", doc = "ratio from which it is an error" },
     min_host_share = { default = 0.20, min = 0, max = 10, unit = "ratio",
                        doc = "on a host: transposes over convolutions" },
     min_host_step = { default = 0.05, min = 0, max = 1, unit = "share", doc = "on a host: transposes over the step" },
+    norm_factor = { default = 0.4, min = 0, max = 1, unit = "ratio",
+                    doc = "PyTorch: time of its own batch norm kernels that is left with channels last" },
     min_conv = { default = 0.05, min = 0, max = 1, unit = "share", doc = "convolutions over the step" },
   },
   doc = [[
 Tensor cores want channels last; libraries turn other layouts round before and behind each convolution.
-Priced as the time of these transposes. Silent where convolutions are a small part of the step.]],
+Priced as the time of these transposes, and a part of PyTorch's own batch norm kernels for channels first, which give
+a channel to a block and read with gaps. Silent where convolutions are a small part of the step.]],
 
   check = function(p, cfg)
     if not p:has("device.idle_share") or not p:has("kernels") then
@@ -56,6 +64,10 @@ Priced as the time of these transposes. Silent where convolutions are a small pa
     conv_ns = math.max(conv_ns - turns:where { category = "conv" }:sum("total_ns"), 1)
     if conv_ns / step_ns < cfg.min_conv or turn_ns / conv_ns < cfg.min_share then return nil end
     local top = turns:top("total_ns", 1):rows()[1]
+    local norm_ns = kernels:where { name = { like = channels_first_norms } }:sum("total_ns")
+    local evidence = { { "transposes a step", turn_ns, "ns", share = math.min(1, turn_ns / step_ns) },
+                       { "convolutions a step", conv_ns, "ns" }, { "transposes", turns:sum("calls"), "count" } }
+    if norm_ns > 0 then evidence[#evidence + 1] = { "batch norm kernels for channels first a step", norm_ns, "ns" } end
     local code =
       { pytorch = "model = model.to(memory_format=torch.channels_last)\nx = x.to(memory_format=torch.channels_last)",
         tensorflow = "tf.keras.backend.set_image_data_format('channels_last')" }
@@ -64,16 +76,16 @@ Priced as the time of these transposes. Silent where convolutions are a small pa
         fmt.ms(turn_ns), fmt.ms(conv_ns)),
       severity = turn_ns / conv_ns >= cfg.high_share and "error" or "warn",
       subject = { kernel = top.name },
-      evidence = { { "transposes a step", turn_ns, "ns", share = math.min(1, turn_ns / step_ns) },
-                   { "convolutions a step", conv_ns, "ns" },
-                   { "transposes", turns:sum("calls"), "count" } },
+      evidence = evidence,
       condition = ("transposes take %s of convolutions, %s accepted"):format(
         fmt.pct(turn_ns / conv_ns), fmt.pct(cfg.min_share)),
       remedy = { text = "Keep model and inputs in channels-last layout from end to end.", code = code[p.framework] },
       impact = impact.replay { { "scale", parts = { "compute" },
                                  name = "(?i).*(nchwToNhwc|nhwcToNchw|batched_transpose|transpose_(NCHW|NHWC)|"
                                    .. "SwapDimension).*" },
-                 fallback = impact.exposed { ns = turn_ns } },
+                               { "scale", parts = { "compute" }, name = ".*" .. channels_first_norms .. ".*",
+                                 factor = cfg.norm_factor },
+                 fallback = impact.exposed { ns = turn_ns + (1 - cfg.norm_factor) * norm_ns } },
       confidence = "high",
     }
   end,

@@ -95,6 +95,31 @@ static void validation_and_second_models_are_no_batches(void **state)
     }
 }
 
+/* Two optimizers of one kind that follow each other behind one backward pass share its batch; with
+ * a backward pass before each of them there are two. Passes begin at 10 us, and at 60 us, of each
+ * step, updates at 20 and 70 us. */
+static void optimizers_that_share_a_batch(void **state)
+{
+    struct program p;
+
+    (void)state;
+    for (int passes = 1; passes <= 2; passes++) {
+        start(&p);
+        for (int64_t i = 0; i < STEPS; i++) {
+            for (int64_t k = 0; k < passes; k++)
+                builder_slice(&p.b, p.pool, "autograd::engine::evaluate_function: X",
+                              ACTIVITY_EXECUTOR, i * STEP_NS + 10000 + k * 50000, 100);
+            builder_slice(&p.b, p.thread, "Optimizer.step#SGD.step", ACTIVITY_ANNOTATION,
+                          i * STEP_NS + 20000, 100);
+            builder_slice(&p.b, p.thread, "Optimizer.step#SGD.step", ACTIVITY_ANNOTATION,
+                          i * STEP_NS + 70000, 100);
+        }
+        finish(&p);
+        assert_float_equal(builder_fact(&p.b, "work.per_step"), passes, 0);
+        builder_free(&p.b);
+    }
+}
+
 /* Eight updates of each weight by a loop in the graph, and one counter that it sets once. */
 static void updates_in_a_graph(void **state)
 {
@@ -136,6 +161,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(batches_that_a_step_fetches),
         cmocka_unit_test(validation_and_second_models_are_no_batches),
+        cmocka_unit_test(optimizers_that_share_a_batch),
         cmocka_unit_test(updates_in_a_graph),
         cmocka_unit_test(rounds_of_a_loop),
     };

@@ -167,7 +167,9 @@ static const struct {
     { "linear|matmul|mm|bmm|addmm|baddbmm|einsum|conv1d|conv3d", TRAIT_PRODUCT },
     { "conv2d|convolution", TRAIT_CONV },
     { "dropout|native_dropout|feature_dropout", TRAIT_DROPOUT },
-    { "embedding|embedding_dense_backward|embedding_backward", TRAIT_EMBEDDING },
+    { "embedding|embedding_dense_backward|embedding_backward|embedding_bag|"
+      "embedding_bag_backward|embedding_bag_dense_backward",
+      TRAIT_EMBEDDING },
     { "item", TRAIT_READBACK },
     { "contiguous|clone|reshape", TRAIT_COPY },
     { "cat|concat", TRAIT_CONCAT },

@@ -226,7 +226,8 @@ static void mark_sparse(struct walker *walker, uint32_t event)
 {
     struct str name = profile_str(walker->profile, event_activity(walker->profile, event)->name);
 
-    if (walker->calls->list.count > 0 && str_equal(name, STR("aten::embedding_sparse_backward")))
+    if (walker->calls->list.count > 0 &&
+        str_fits(name, "aten::embedding_sparse_backward|aten::_embedding_bag_sparse_backward"))
         walker->calls->list.items[walker->calls->list.count - 1].is_sparse = true;
 }
 

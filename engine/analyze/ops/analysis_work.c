@@ -38,6 +38,7 @@ struct counting {
     struct windows      windows;
     struct arena       *scratch;
     struct calls        fetches, updates;
+    VEC(int64_t) nodes; /* starts of the backward pass's nodes, in order */
 };
 
 static bool is_update(const struct profile *profile, const struct activity *activity)
@@ -46,9 +47,51 @@ static bool is_update(const struct profile *profile, const struct activity *acti
            str_starts(profile_str(profile, activity->name), STR("Optimizer.step#"));
 }
 
+static bool is_host_thread(const struct counting *counting, const struct timeline *line)
+{
+    return line->kind == TIMELINE_THREAD && line->host == counting->windows.host;
+}
+
+static int compare_times(const void *a, const void *b)
+{
+    return COMPARE(*(const int64_t *)a, *(const int64_t *)b);
+}
+
+/* The backward pass has a thread of its own where it feeds an accelerator. */
+static bool find_nodes(struct counting *counting)
+{
+    const struct profile *profile = counting->study->profile;
+
+    for (size_t i = 0; i < profile->timelines.count; i++) {
+        const struct timeline *line = &profile->timelines.items[i];
+
+        for (uint32_t j = 0; is_host_thread(counting, line) && j < line->event_count; j++)
+            if (event_activity(profile, line->first_event + j)->kind == ACTIVITY_EXECUTOR &&
+                !vec_push(&counting->nodes, counting->scratch,
+                          event_start_ns(profile, line->first_event + j)))
+                return false;
+    }
+    if (counting->nodes.count > 1)
+        qsort(counting->nodes.items, counting->nodes.count, sizeof *counting->nodes.items,
+              compare_times);
+    return true;
+}
+
+/* Whether gradients were computed in [start, end); where no backward pass is recorded, that is not
+ * known, and each update stands for itself. */
+static bool has_gradients(const struct counting *counting, int64_t start_ns, int64_t end_ns)
+{
+    size_t first = LOWER_BOUND(counting->nodes.count, i, counting->nodes.items[i] < start_ns);
+
+    return counting->nodes.count == 0 ||
+           (first < counting->nodes.count && counting->nodes.items[first] < end_ns);
+}
+
+/* Several optimizers that share a batch follow each other: one of them counts. */
 static bool add_thread(struct counting *counting, const struct timeline *line)
 {
     const struct profile *profile = counting->study->profile;
+    int64_t               updated_ns = INT64_MIN;
 
     for (uint32_t event = line->first_event; event < line->first_event + line->event_count;
          event++) {
@@ -58,6 +101,13 @@ static bool add_thread(struct counting *counting, const struct timeline *line)
 
         if (!is_fetch && !is_update(profile, activity))
             continue;
+        if (!is_fetch) {
+            bool is_new = has_gradients(counting, updated_ns, event_start_ns(profile, event));
+
+            updated_ns = event_start_ns(profile, event);
+            if (!is_new)
+                continue;
+        }
         call.window = windows_find(&counting->windows, event_start_ns(profile, event));
         if (call.window == SIZE_MAX)
             continue;
@@ -72,11 +122,12 @@ static bool collect(struct counting *counting)
 {
     const struct profile *profile = counting->study->profile;
 
+    if (!find_nodes(counting))
+        return false;
     for (size_t i = 0; i < profile->timelines.count; i++) {
         const struct timeline *line = &profile->timelines.items[i];
 
-        if (line->kind == TIMELINE_THREAD && line->host == counting->windows.host &&
-            !add_thread(counting, line))
+        if (is_host_thread(counting, line) && !add_thread(counting, line))
             return false;
     }
     return true;
