@@ -14,7 +14,6 @@ local function of_appends(p, cfg)
     remedy = { text = "Allocate the whole tensor once and write the new part in place.",
                code = "cache = torch.empty(batch, heads, longest, dim, device=x.device); cache[:, :, t] = new" },
     impact = impact.exposed { ns = ns, low = 0.9 * ns, high = ns },
-    claims = { { parts = { "compute" }, op_type = "aten::cat" } },
     confidence = "medium",
   }
 end
