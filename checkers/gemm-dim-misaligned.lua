@@ -22,7 +22,8 @@ Tensor cores take 16 bit products in pieces of 8. Other dimensions are padded, o
 the tensor cores. Where the device's peak is known, priced as what the same products take beyond what they would
 with padded sizes, which reach aligned_low to aligned_high of it; products that reach as much as they are do not
 count. Elsewhere between the padding and half of the time, and more where the dimension is odd, over all products
-that have it. Dimensions below the multiple are left alone: they are vectors or small batches. Silent for small products.]],
+that have it. Dimensions below the multiple are left alone: they are vectors or small batches. Silent for small
+products.]],
 
   check = function(p, cfg)
     local step_ns, m = p.fact["step.ns"], cfg.multiple
