@@ -38,6 +38,10 @@ return rule {
     max_compiled_calls = { default = 32, min = 0, max = 1e6, unit = "count",
                            doc = "without one: calls a step up to which the step counts as compiled, and this as a "
                              .. "fact" },
+    max_launches = { default = 4, min = 0, max = 1e6, unit = "count",
+                     doc = "launches a step up to which it is compiled or captured whole" },
+    max_call_ns = { default = 500e3, min = 0, max = 1e12, unit = "ns",
+                    doc = "host work of such a step, up to which it is the call itself, and this a fact" },
     max_busy = { default = 0.60, min = 0, max = 1, unit = "share",
                  doc = "with an accelerator: its busy time over the step" },
   },
@@ -45,8 +49,9 @@ return rule {
 The leading thread spends the step dispatching ops and programs while processors wait for it. Priced
 as the dispatch time. With an accelerator it needs two of three signs: the device is idle, launch calls
 take long, the device is seldom busy; priced as three fifths of the host's part of the step. Rules that
-say what is dispatched so often take its place. On a host alone, where dispatch is little of a large host part, what may
-go is not known: its price is a bound. Silent where dispatch hides behind computation.]],
+say what is dispatched so often take its place. Of a short step that is compiled or captured whole it is only told. On
+a host alone, where dispatch is little of a large host part, what may go is not known: its price is a bound. Silent where
+dispatch hides behind computation.]],
 
   check = function(p, cfg)
     local dispatch_ns, step_ns = p.fact["host.dispatch_ns"], p.fact["step.ns"]
@@ -57,19 +62,26 @@ go is not known: its price is a bound. Silent where dispatch hides behind comput
       local signs = (idle > cfg.min_idle and 1 or 0) + (launch > cfg.min_launch and 1 or 0)
         + (busy < cfg.max_busy and 1 or 0)
       if signs < 2 or host_share < cfg.min_share then return nil end
+      local host_ns = p.fact["part.host_ns"]
+      local launches = p:has("launch.count_per_step") and p.fact["launch.count_per_step"] or math.huge
+      -- A step that is one compiled program or captured graph, and so short that calling it takes as long.
+      local is_one = launches <= cfg.max_launches and host_ns <= cfg.max_call_ns
       local code = { jax = "step = jax.jit(step)", pytorch = "model = torch.compile(model)",
                      tensorflow = "@tf.function(jit_compile=True)" }
       return finding {
-        title = ("The device waits for the host for %s of each step"):format(fmt.ms(p.fact["part.host_ns"])),
-        severity = "error",
-        evidence = { { "host work that the device waits for, a step", p.fact["part.host_ns"], "ns",
-                       share = host_share },
+        title = ("The device waits for the host for %s of each step"):format(fmt.ms(host_ns)),
+        severity = is_one and "info" or "error",
+        evidence = { { "host work that the device waits for, a step", host_ns, "ns", share = host_share },
                      { "device idle", idle, "share" }, { "device busy", busy, "share" },
                      { "launch calls over the step", launch, "ratio" } },
         condition = ("%d of 3 signs: idle %s, launch calls %s of the step, busy %s"):format(
           signs, fmt.pct(idle), fmt.pct(launch), fmt.pct(busy)),
-        remedy = { text = "Compile or capture the step, move host work off the thread that launches, or batch more.",
-                   code = code[p.framework] },
+        remedy = is_one and { text = "Each step is a few launches of short work: give a call more, a larger batch or "
+                                .. "several steps.",
+                              code = p.framework == "jax" and
+                                "run = jax.jit(lambda s, xs: jax.lax.scan(step, s, xs)[0])" or nil } or
+          { text = "Compile or capture the step, move host work off the thread that launches, or batch more.",
+            code = code[p.framework] },
         impact = impact.replay { { "scale", parts = { "host" }, factor = 0.4 } },
         confidence = "medium",
       }
@@ -110,6 +122,11 @@ go is not known: its price is a bound. Silent where dispatch hides behind comput
     { name = "a device that waits", framework = "pytorch", format = "kineto", finding = true, replay = { 4e6 },
       facts = { ["step.ns"] = 1e7, ["host.dispatch_ns"] = 1e6, ["part.host_ns"] = 7e6, ["part.host_share"] = 0.7,
                 ["device.idle_share"] = 0.75, ["device.busy_share"] = 0.25, ["launch.ns_per_step"] = 5e5 } },
+    { name = "one short program a step", framework = "jax", format = "xspace", finding = true, severity = "info",
+      replay = { 1.2e5 },
+      facts = { ["step.ns"] = 3e5, ["host.dispatch_ns"] = 1e5, ["part.host_ns"] = 2e5, ["part.host_share"] = 0.66,
+                ["device.idle_share"] = 0.7, ["device.busy_share"] = 0.3, ["launch.ns_per_step"] = 5e4,
+                ["launch.count_per_step"] = 1 } },
     { name = "a busy device", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7, ["host.dispatch_ns"] = 1e6, ["part.host_ns"] = 1e5, ["part.host_share"] = 0.01,
                 ["device.idle_share"] = 0.05, ["device.busy_share"] = 0.95, ["launch.ns_per_step"] = 5e6 } },

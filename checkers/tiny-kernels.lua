@@ -1,4 +1,39 @@
 -- Many kernels are shorter than it takes to start them.
+-- A compiled loop whose rounds the host starts one by one, with a few short kernels in each.
+local function of_loop(p, cfg, gap_ns)
+  if p.framework ~= "jax" or not p:has("ops") then return nil end
+  local rounds, count, ns, names = 0, 0, 0, {}
+  local inside = p:table("ops"):where { kind = "kernel", scope = { like = "/while/body/" }, mean_ns = { max = 1e4 },
+                                        calls = { min = cfg.min_rounds } }
+  for row in inside:each() do
+    rounds, count, ns = math.max(rounds, row.calls), count + row.calls, ns + row.self_ns
+    names[#names + 1] = "\\Q" .. row.name .. "\\E"
+  end
+  if count < cfg.min_share * p.fact["kernels.count_per_step"] then return nil end
+  local in_loop = { "scale", parts = { "host" }, name = "while(\\.\\d+)?", factor = 1 / cfg.unroll }
+  local _, _, host_ns = p:whatif { in_loop }
+  if type(host_ns) ~= "number" or host_ns < 0.5 * gap_ns then return nil end
+  return finding {
+    title = ("A loop of %s rounds starts a few kernels below 10 µs in each; the device waits %s for them"):format(
+      fmt.whole(rounds), fmt.ms(gap_ns)),
+    locations = inside:top("self_ns", 2):places(),
+    evidence = { { "rounds a step", rounds, "count" },
+                 { "kernels a round", count / rounds, "count" },
+                 { "their time a step", ns, "ns" },
+                 { "the host between them a step", host_ns, "ns", share = math.min(1, host_ns / p.fact["step.ns"]) } },
+    condition = ("%s rounds a step, %s accepted; pauses longer than these kernels"):format(fmt.count(rounds),
+      fmt.count(cfg.min_rounds)),
+    remedy = { text = "Do all rounds at once where they allow it: associative_scan for a linear recurrence, vmap for "
+                 .. "rounds that need nothing of each other; else put several into one.",
+               code = "jax.lax.associative_scan(combine, (decay, x), axis=1)\n"
+                 .. "jax.lax.scan(f, h, xs, unroll=16)   # else" },
+    impact = impact.replay { in_loop, { "scale", parts = { "idle.launch" }, factor = 1 / cfg.unroll },
+                             { "scale", parts = { "compute", "copy" },
+                               name = table.concat(names, "|") .. "|MemcpyD2D", factor = cfg.kept_in_loop } },
+    confidence = "medium",
+  }
+end
+
 return rule {
   id = "tiny-kernels", api = 1, version = "1.0.0",
   title = "Many kernels are shorter than it takes to start them",
@@ -6,7 +41,7 @@ return rule {
   needs = { "step.ns", "device.idle_ns", "device.idle_launch_ns", "device.idle_host_late_ns", "device.idle_share",
             "kernels.count_per_step", "kernels.tiny_count", "kernels.tiny_share", "kernels.tiny_ns" },
   cause = "host", tags = { "launch", "kernels" },
-  more_specific_than = { "kernel-launch-bound", "host-bound" },
+  more_specific_than = { "kernel-launch-bound", "host-bound", "small-grid" },
   params = {
     min_share = { default = 0.25, min = 0, max = 1, unit = "share", doc = "share of kernels below 10 µs" },
     min_count = { default = 50, min = 1, max = 1e9, unit = "count", doc = "such kernels a step" },
@@ -14,13 +49,19 @@ return rule {
                       doc = "idle time before kernels over the step" },
     left = { default = 0.4, min = 0, max = 1, unit = "share",
              doc = "of what the device waits for, what a compiled or captured step still costs" },
+    min_rounds = { default = 32, min = 2, max = 1e9, unit = "count", doc = "JAX: rounds of a compiled loop, a step" },
+    unroll = { default = 16, min = 1, max = 1e6, unit = "count", doc = "rounds of it that may become one" },
+    kept_in_loop = { default = 0.25, min = 0, max = 1, unit = "ratio",
+                     doc = "what is left of the time of kernels in it, most of which is their start and end" },
     max_queue = { default = 16, min = 0, max = 1e6, unit = "count",
                   doc = "launches waiting from which the host is ahead and their cost is hidden" },
   },
   doc = [[
 A kernel below 10 µs is over before the next one is there, so the device waits for the host between
 them. Priced by replay with two fifths of the host's part of the step and of starting kernels, as a step costs that is
-compiled or captured whole. Silent where the pauses are shorter than the kernels, and where the host is well ahead.]],
+compiled or captured whole. In a compiled loop of JAX whose rounds the host starts, priced as if sixteen rounds were
+one, with a quarter of their kernels' time. Silent where the pauses are shorter than the kernels, and where the host is
+well ahead.]],
 
   check = function(p, cfg)
     local step_ns, share = p.fact["step.ns"], p.fact["kernels.tiny_share"]
@@ -29,7 +70,8 @@ compiled or captured whole. Silent where the pauses are shorter than the kernels
     if share < cfg.min_share or p.fact["kernels.tiny_count"] < cfg.min_count then return nil end
     if gap_ns < p.fact["kernels.tiny_ns"] or gap_ns * share / step_ns < cfg.min_gap_share then return nil end
     if depth and depth >= cfg.max_queue then return nil end
-
+    local loop = of_loop(p, cfg, gap_ns)
+    if loop then return loop end
     local code = { pytorch = "model = torch.compile(model, mode=\"reduce-overhead\")", jax = "step = jax.jit(step)",
                    tensorflow = "@tf.function(jit_compile=True)" }
     return finding {
@@ -58,6 +100,15 @@ compiled or captured whole. Silent where the pauses are shorter than the kernels
                 ["device.idle_launch_ns"] = 1e6, ["device.idle_host_late_ns"] = 5e6, ["kernels.count_per_step"] = 1000,
                 ["kernels.tiny_count"] = 500,
                 ["kernels.tiny_share"] = 0.5, ["kernels.tiny_ns"] = 2e6 } },
+    { name = "a recurrence round by round", framework = "jax", format = "xspace", finding = true,
+      replay = { 6e6, 6e6, 6e6 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_ns"] = 8e6, ["device.idle_share"] = 0.8,
+                ["device.idle_launch_ns"] = 1e6, ["device.idle_host_late_ns"] = 7e6, ["kernels.count_per_step"] = 520,
+                ["kernels.tiny_count"] = 514, ["kernels.tiny_share"] = 0.99, ["kernels.tiny_ns"] = 8e5 },
+      tables = { ops = { { name = "loop_add_fusion", kind = "kernel", scope = "jit(f)/while/body/add", mean_ns = 2e3,
+                           calls = 256, self_ns = 5e5 },
+                         { name = "loop_add_fusion.1", kind = "kernel", scope = "jit(f)/while/body/add", mean_ns = 1e3,
+                           calls = 256, self_ns = 3e5 } } } },
     { name = "hidden behind large ones", finding = false,
       facts = { ["step.ns"] = 1e7, ["device.idle_ns"] = 1e5, ["device.idle_share"] = 0.01,
                 ["device.idle_launch_ns"] = 1e5, ["device.idle_host_late_ns"] = 0, ["kernels.count_per_step"] = 1000,

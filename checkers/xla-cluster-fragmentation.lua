@@ -66,7 +66,8 @@ return rule {
   doc = [[
 Between two programs the host finds, prepares and launches the next one. Priced as the host time of the step divided
 by its runs: one program a step would remain; of runs that are mostly overhead half of the computing in instructions
-stays (all of it in a compiled loop, little where rows become a batch), of longer ones that hold a single elementwise
+stays (all of it in a compiled loop, little where rows become a batch), and more of it where an accelerator runs
+several kernels in each, of longer ones that hold a single elementwise
 op two fifths. Also said of many such runs whose ops take less than half of the step. Silent when runs are long or the
 host hides behind them.]],
 
@@ -92,7 +93,10 @@ host hides behind them.]],
     local kept = (own_ns + kept_ns(p, large)) / math.max(p.fact["part.host_ns"], 1)
     local left = math.min(1, math.max(1 / math.max(count, 1), kept))
     local inside = in_instructions(p)
-    local spared = small * (0.5 * inside + (1 - 1 / math.max(count, 1)) * (1 - inside))
+    -- Programs of several kernels are what the compiler made of them; one more program around them changes little.
+    local kernels = p:has("device.idle_share") and p:has("kernels.count_per_step")
+      and p.fact["kernels.count_per_step"] / count or 1
+    local spared = small * (0.5 * inside / math.max(kernels, 1) + (1 - 1 / math.max(count, 1)) * (1 - inside))
     return finding {
       title = ("A step runs %s small programs; the host takes %s of it"):format(fmt.whole(count), fmt.pct(share)),
       evidence = { { "program runs a step", count, "count" },
@@ -121,6 +125,10 @@ host hides behind them.]],
       facts = { ["step.ns"] = 1e7, ["runs.count"] = 96, ["runs.programs"] = 1, ["runs.main_count"] = 96,
                 ["runs.median_ns"] = 6e3, ["part.host_ns"] = 1.9e6, ["part.host_share"] = 0.19,
                 ["ops.self_share"] = 0.3 } },
+    { name = "layers of five kernels each", framework = "jax", finding = true, replay = { 4.6e6, 9e6 },
+      facts = { ["step.ns"] = 5e6, ["runs.count"] = 64, ["runs.programs"] = 1, ["runs.main_count"] = 64,
+                ["runs.median_ns"] = 1e4, ["part.host_ns"] = 4.4e6, ["part.host_share"] = 0.88,
+                ["device.idle_share"] = 0.88, ["kernels.count_per_step"] = 320 } },
     { name = "short runs full of work", framework = "jax", finding = false,
       facts = { ["step.ns"] = 1e7, ["runs.count"] = 96, ["runs.programs"] = 1, ["runs.main_count"] = 96,
                 ["runs.median_ns"] = 4e4, ["part.host_ns"] = 1.9e6, ["part.host_share"] = 0.19,
