@@ -25,10 +25,13 @@ the step, where graphs are launched already, and for few kernels.]],
   check = function(p, cfg)
     local step_ns, count = p.fact["step.ns"], p.fact["kernels.count_per_step"]
     local ns = p.fact["device.idle_host_late_ns"] + p.fact["device.idle_launch_ns"]
+    -- What recording took of a host that the device waits for is not the program's.
+    local bare_ns = p:has("replay.without_recorder_ns") and p.fact["replay.without_recorder_ns"] or step_ns
+    ns = math.max(0, ns - math.max(0, step_ns - bare_ns))
     if p.fact["step.used"] < cfg.min_steps or p.fact["step.source"] == "whole-trace" or count < cfg.min_kernels then
       return nil
     end
-    if ns / step_ns < cfg.min_share or p.fact["sync.count_per_step"] > cfg.max_syncs then return nil end
+    if ns / bare_ns < cfg.min_share or p.fact["sync.count_per_step"] > cfg.max_syncs then return nil end
     if p:table("activities"):where { name = { like = "GraphLaunch" } }:count() > 0 then return nil end
     local alike = 0
     for row in p:table("kernels"):each() do

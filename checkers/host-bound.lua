@@ -50,14 +50,20 @@ The leading thread spends the step dispatching ops and programs while processors
 as the dispatch time. With an accelerator it needs two of three signs: the device is idle, launch calls
 take long, the device is seldom busy; priced as three fifths of the host's part of the step. Rules that
 say what is dispatched so often take its place. Of a short step that is compiled or captured whole it is only told. On
-a host alone, where dispatch is little of a large host part, what may go is not known: its price is a bound. Silent where
-dispatch hides behind computation.]],
+a host alone, where dispatch is little of a large host part, what may go is not known: its price is a bound.
+Silent where dispatch hides behind computation.]],
 
   check = function(p, cfg)
     local dispatch_ns, step_ns = p.fact["host.dispatch_ns"], p.fact["step.ns"]
     if p:has("device.idle_share") then
       local idle, busy, host_share = p.fact["device.idle_share"], p.fact["device.busy_share"] or 0,
         p.fact["part.host_share"]
+      -- Recording makes a host slower that the device waits for: without that it may be hardly idle.
+      if p:has("replay.idle_share") and p.fact["replay.idle_share"] < idle then
+        local bare_ns = p.fact["replay.without_recorder_ns"]
+        idle, busy = p.fact["replay.idle_share"], 1 - p.fact["replay.idle_share"]
+        host_share = math.max(0, p.fact["part.host_ns"] - (step_ns - bare_ns)) / bare_ns
+      end
       local launch = (p:has("launch.ns_per_step") and p.fact["launch.ns_per_step"] or 0) / step_ns
       local signs = (idle > cfg.min_idle and 1 or 0) + (launch > cfg.min_launch and 1 or 0)
         + (busy < cfg.max_busy and 1 or 0)

@@ -21,7 +21,10 @@ each counted up to twice their median. Silent where the host
 is well ahead of the device.]],
 
   check = function(p, cfg)
-    local step_ns, pause_ns = p.fact["step.ns"], p.fact["part.idle_launch_ns"]
+    local step_ns = p.fact["step.ns"]
+    -- Both without what recording takes of each call.
+    local _, _, pause_ns = p:whatif { { "scale", parts = { "idle.launch" } } }
+    pause_ns = type(pause_ns) == "number" and pause_ns or p.fact["part.idle_launch_ns"]
     local depth = p.fact["launch.queue_depth_median"]
     local _, _, call_ns = p:whatif { { "scale", parts = { "host" }, kinds = { "launch" } } }
     -- A single call that sets the device up is no habit: none counts for more than twice the median.

@@ -66,9 +66,12 @@ well ahead.]],
   check = function(p, cfg)
     local step_ns, share = p.fact["step.ns"], p.fact["kernels.tiny_share"]
     local gap_ns = p.fact["device.idle_launch_ns"] + p.fact["device.idle_host_late_ns"]
+    -- What recording took of a host that the device waits for is no pause of the program's.
+    local bare_ns = p:has("replay.without_recorder_ns") and p.fact["replay.without_recorder_ns"] or step_ns
+    gap_ns = math.max(0, gap_ns - math.max(0, step_ns - bare_ns))
     local depth = p:has("launch.queue_depth_median") and p.fact["launch.queue_depth_median"]
     if share < cfg.min_share or p.fact["kernels.tiny_count"] < cfg.min_count then return nil end
-    if gap_ns < p.fact["kernels.tiny_ns"] or gap_ns * share / step_ns < cfg.min_gap_share then return nil end
+    if gap_ns < p.fact["kernels.tiny_ns"] or gap_ns * share / bare_ns < cfg.min_gap_share then return nil end
     if depth and depth >= cfg.max_queue then return nil end
     local loop = of_loop(p, cfg, gap_ns)
     if loop then return loop end
