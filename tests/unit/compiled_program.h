@@ -104,6 +104,25 @@ static inline uint32_t add_flops(struct program *program, const char *type, cons
     return row;
 }
 
+/* The step of `thread` that ends at now_ns, judged. */
+static inline void judge(struct program *program, uint32_t host, uint32_t thread, int64_t now_ns)
+{
+    struct profile_builder *b = &program->b;
+    struct err              err = { 0 };
+
+    b->profile.graph = op_graph_new(&b->arena, (uint32_t)b->profile.ops.count, program->edges.items,
+                                    program->edges.count, &err);
+    builder_step(b, host, 0, now_ns);
+    builder_finish(b);
+    b->study.steps.list.items[0].is_sampled = true;
+    b->study.steps.list.items[0].timeline = thread;
+    b->study.recording = &b->profile;
+    assert_true(analysis_devices.run(&b->study, &err));
+    assert_true(path_begin(&b->study));
+    assert_true(analysis_path.run(&b->study, &err));
+    assert_true(analysis_excess.run(&b->study, &err));
+}
+
 /* Of a step of 10 ms the instructions `at` take one each, in order, `ns` ns. */
 static inline void run_step(struct program *program, const uint32_t *at, const int64_t *ns,
                             size_t count)
@@ -111,23 +130,32 @@ static inline void run_step(struct program *program, const uint32_t *at, const i
     struct profile_builder *b = &program->b;
     uint32_t                host = builder_host(b, "h"), thread;
     int64_t                 now = 0;
-    struct err              err = { 0 };
 
     thread = builder_timeline(b, host, NO_ID, "tf_XLAEigen");
     for (size_t i = 0; i < count; i++) {
         builder_event(b, thread, builder_activity(b, "op", ACTIVITY_OP, at[i]), now, ns[i]);
         now += ns[i];
     }
-    b->profile.graph = op_graph_new(&b->arena, (uint32_t)b->profile.ops.count, program->edges.items,
-                                    program->edges.count, &err);
-    builder_step(b, host, 0, now);
-    builder_finish(b);
-    b->study.steps.list.items[0].is_sampled = true;
-    b->study.steps.list.items[0].timeline = thread;
-    b->study.recording = &b->profile;
-    assert_true(path_begin(&b->study));
-    assert_true(analysis_path.run(&b->study, &err));
-    assert_true(analysis_excess.run(&b->study, &err));
+    judge(program, host, thread, now);
+}
+
+/* The same as kernels of a GPU, for which the host waits. */
+static inline void run_step_on_device(struct program *program, const uint32_t *at,
+                                      const int64_t *ns, size_t count)
+{
+    struct profile_builder *b = &program->b;
+    uint32_t                host = builder_host(b, "h"), thread, gpu, stream;
+    int64_t                 now = 0;
+
+    gpu = builder_device(b, host, "/device:GPU:0", "NVIDIA H100", DEVICE_GPU);
+    thread = builder_timeline(b, host, NO_ID, "python");
+    stream = builder_timeline(b, host, gpu, "Stream #14");
+    for (size_t i = 0; i < count; i++) {
+        builder_event(b, stream, builder_activity(b, "kernel", ACTIVITY_KERNEL, at[i]), now, ns[i]);
+        now += ns[i];
+    }
+    builder_slice(b, thread, "BlockHostUntilDone", ACTIVITY_SYNC, 0, now);
+    judge(program, host, thread, now);
 }
 
 static inline double claimed(const struct program *program, const char *flaw)

@@ -1,11 +1,13 @@
 /* What compiled programs do in vain, which a few instructions show. */
 #include "compiled_program.h"
 
-/* f(w, a) -> w decomposes a, 6 ms of 10: that could be done once. Of w it could not. */
+/* f(w, a) -> w decomposes a, 6 ms of 10: that could be done once. Of w it could not. On a GPU,
+ * whose kernels are the instructions, as on a host. */
 static void decompositions_of_arguments(void **state)
 {
     (void)state;
-    for (int is_state = 0; is_state < 2; is_state++) {
+    for (int kind = 0; kind < 4; kind++) {
+        bool           is_state = kind & 1, on_device = kind & 2;
         struct program program;
         uint32_t       w, a, eigh, dot, root;
 
@@ -21,7 +23,8 @@ static void decompositions_of_arguments(void **state)
         link(&program, w, dot);
         root = add(&program, "tuple", "f32[8,8] -> f32[8,8]", NULL, NO_ID, dot);
         mark(&program, root, "root");
-        run_step(&program, (uint32_t[]) { eigh, dot }, (int64_t[]) { 6000000, 4000000 }, 2);
+        (on_device ? run_step_on_device : run_step)(&program, (uint32_t[]) { eigh, dot },
+                                                    (int64_t[]) { 6000000, 4000000 }, 2);
         assert_true(fabs(claimed(&program, "fixed-work") - (is_state ? 0 : 6e6)) < 1);
         release(&program);
     }

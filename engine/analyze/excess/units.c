@@ -170,13 +170,28 @@ static bool continues(const struct builder *builder, const struct segment *segme
            place_of(builder, last->frame) == place_of(builder, segment->frame);
 }
 
+/* What an accelerator does of a compiled program is an instruction of it; of others only the kernel
+ * is known, and the op on the host is what calls it. */
+static uint32_t owner_on_device(const struct builder *builder, const struct segment *segment)
+{
+    const struct ledger  *ledger = builder->ledger;
+    const struct profile *profile = ledger->study->profile;
+    uint32_t              event = ledger->path->frames.items[segment->frame].event;
+    uint32_t              op = event_activity(profile, event)->op;
+
+    return segment->part == PART_COMPUTE && op != NO_ID && profile->graph &&
+                   profile->ops.items[op].program
+               ? segment->frame
+               : NO_ID;
+}
+
 /* A communication of the host is an op too; where an op's part is not computing, the part counts.
  */
 static uint32_t owner_of(const struct builder *builder, const struct segment *segment)
 {
-    if (segment->frame == NO_ID || segment->on_device || segment->part == PART_INPUT)
+    if (segment->frame == NO_ID || segment->part == PART_INPUT)
         return NO_ID;
-    return builder->owner[segment->frame];
+    return segment->on_device ? owner_on_device(builder, segment) : builder->owner[segment->frame];
 }
 
 static bool cut(struct builder *builder)
