@@ -10,13 +10,17 @@ return rule {
   params = {
     min_share = { default = 0.05, min = 0, max = 1, unit = "share",
                   doc = "float32 products without tensor cores over the step" },
-    speedup = { default = 6, min = 1, max = 16, unit = "ratio",
-                doc = "how much faster they are in TF32, where arithmetic bounds them" },
+    speedup_low = { default = 4, min = 1, max = 16, unit = "ratio",
+                    doc = "how much faster they are in TF32 at least, where arithmetic bounds them" },
+    speedup_high = { default = 12, min = 1, max = 32, unit = "ratio", doc = "at most, in 16 bits" },
+    attention_speedup = { default = 6, min = 1, max = 32, unit = "ratio",
+                          doc = "how much faster attention in float32 is in 16 bits" },
   },
   doc = [[
 Since Ampere, tensor cores take float32 with a mantissa of ten bits: 156 instead of 19.5 TFLOP/s on an
-A100. PyTorch leaves it off for products unless told. Priced as Amdahl's law has it, with the speed-up
-of the parameter. Silent on older devices, on AMD's, and where kernels are of unknown kind.]],
+A100. PyTorch leaves it off for products unless told. Priced as Amdahl's law has it: at least by what TF32 gives
+products, at most by what 16 bits give them and attention in float32, whose kernels have no other way to the fast
+units. Silent on older devices, on AMD's, and where kernels are of unknown kind.]],
 
   check = function(p, cfg)
     -- AMD's take it where a program asks for it by another name.
@@ -28,6 +32,13 @@ of the parameter. Silent on older devices, on AMD's, and where kernels are of un
                        { "different kernels", slow:count(), "count" } }
     local top = slow:top("total_ns", 3):rows()
     for _, row in ipairs(top) do evidence[#evidence + 1] = { row.family or row.name, row.total_ns, "ns" } end
+    local attention_ns = p:table("kernels"):where { dtype = "float32", category = "attention" }:sum("total_ns")
+      / p.fact["device.count"]
+    if attention_ns > 0 then
+      evidence[#evidence + 1] = { "attention in float32 a step", math.min(attention_ns, step_ns), "ns" }
+    end
+    local low_ns = (1 - 1 / cfg.speedup_low) * math.min(ns, step_ns)
+    local high_ns = math.min((1 - 1 / cfg.speedup_high) * ns + (1 - 1 / cfg.attention_speedup) * attention_ns, step_ns)
     local code = { pytorch = "torch.set_float32_matmul_precision('high')\ntorch.backends.cudnn.allow_tf32 = True",
                    tensorflow = "tf.config.experimental.enable_tensor_float_32_execution(True)",
                    jax = "jax.config.update('jax_default_matmul_precision', 'tensorfloat32')" }
@@ -37,19 +48,29 @@ of the parameter. Silent on older devices, on AMD's, and where kernels are of un
       evidence = evidence,
       condition = ("such products take %s of the step, %s accepted"):format(
         fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
-      remedy = { text = "Allow TF32 unless the program needs all of float32's bits.", code = code[p.framework] },
-      impact = impact.amdahl { ns = math.min(ns, step_ns), speedup = cfg.speedup },
+      remedy = { text = "Allow TF32 unless the program needs all of float32's bits; where 16 bits do, they save more.",
+                 code = code[p.framework] },
+      impact = impact.exposed { ns = math.min(ns, step_ns), low = low_ns, high = high_ns },
       claims = { { parts = { "compute" } } },
       confidence = "medium",
     }
   end,
 
   examples = {
-    { name = "sgemm on A100", framework = "pytorch", format = "kineto", finding = true, impact_ns = 3.16e6,
+    { name = "sgemm on A100", framework = "pytorch", format = "kineto", finding = true,
+      impact_ns = 3.333e6, -- the middle of 3/4 and 11/12 of 4 ms
       facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.count"] = 1,
                 ["device.model"] = "NVIDIA A100-SXM4-40GB", ["device.tf32_flops_per_s"] = 1.56e14 },
       tables = { kernels = { { name = "ampere_sgemm_128x64_tn", family = "ampere_sgemm", category = "gemm",
                                tensor_core = "no", dtype = "float32", total_ns = 4e6 } } } },
+    -- Products of 4 ms save 3 to 3.667 ms, attention of 1.2 ms up to 1 more.
+    { name = "with attention in float32", framework = "pytorch", format = "kineto", finding = true, impact_ns = 3.833e6,
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.count"] = 1,
+                ["device.model"] = "NVIDIA A100-SXM4-40GB", ["device.tf32_flops_per_s"] = 1.56e14 },
+      tables = { kernels = { { name = "ampere_sgemm_128x64_tn", family = "ampere_sgemm", category = "gemm",
+                               tensor_core = "no", dtype = "float32", total_ns = 4e6 },
+                             { name = "fmha_cutlassF_f32_aligned_64x64_rf_sm80", category = "attention",
+                               tensor_core = "yes", dtype = "float32", total_ns = 1.2e6 } } } },
     { name = "a V100 has none", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.count"] = 1,
                 ["device.model"] = "Tesla V100-SXM2-32GB", ["device.tf32_flops_per_s"] = 0 },
