@@ -77,7 +77,8 @@ return rule {
 Each op reads and writes the whole tensor; compiled together they read it once. Priced as a part to all of what is not
 the longest op of each chain; a softmax is one op of little more than that. Pairs of rows combined in one large tensor
 and summed at once are a product or a distance of matrices, which never makes that tensor: priced as most of it, in
-compiled programs of JAX as all but two passes over the sums.
+compiled programs of JAX as all but two passes over the sums. On an accelerator chains are priced as all but about one
+pass, with formulas that compiling mends as well.
 TensorFlow programs on a host that do little else are named too. Silent for small tensors, for chains that a better rule
 names and below min_share.]],
 
@@ -91,8 +92,17 @@ names and below min_share.]],
       return skip { reason = "neither PyTorch ops nor TensorFlow ops on a host are recorded",
                     capture = "a timeline of ops" }
     end
-    local step_ns, rows = p.fact["step.ns"],
-        p:table("eager_idioms"):where { idiom = { like = "^(chain|softmax|dropout|outer)$" } }
+    local is_device = p:has("device.idle_share")
+    local chains = is_device and p:spelled_out {
+      passes = "chain", idiom = "chain", min_share = cfg.min_share, title = "Chains of elementwise ops take",
+      price = function() end,
+      remedy = { text = "Compile the function that holds them, or use one fused op for them.",
+                 code = "fn = torch.compile(fn)" },
+      confidence = "low",
+    }
+    if chains then return chains end
+    local step_ns, rows = p.fact["step.ns"], p:table("eager_idioms"):where {
+      idiom = { like = is_device and "^(softmax|dropout|outer)$" or "^(chain|softmax|dropout|outer)$" } }
     local ns, low_ns, high_ns, count, calls, biggest = 0, 0, 0, 0, 0, nil
     for row in rows:each() do
       if row.elements >= cfg.min_elements then

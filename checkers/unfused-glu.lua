@@ -15,12 +15,13 @@ return rule {
       doc = "elements of the tensor" },
   },
   doc = [[
-A sigmoid and a product or two each read and write the whole tensor. Priced as a part of it. Silent for small tensors
-and below min_share.]],
+A sigmoid and a product or two each read and write the whole tensor. Priced as a part of it. On an accelerator,
+whose memory holds each pass, priced as all but about one of them, with all other formulas that compiling mends as
+well; those whose own take less are facts then. Silent for small tensors and below min_share.]],
 
   check = function(p, cfg)
     return p:spelled_out {
-      idiom = "glu", min_share = cfg.min_share, title = "Gates by hand takes",
+      passes = "glu", idiom = "glu", min_share = cfg.min_share, title = "Gates by hand takes",
       price = function(row)
         if p:is_large(row, row.elements, cfg.min_elements) then return 0.2 * row.ns, row.ns - 0.5 * row.longest_ns end
       end,

@@ -15,12 +15,14 @@ return rule {
       doc = "elements of the tensor" },
   },
   doc = [[
-Halves are sliced, negated, joined, multiplied by sine and cosine and added: five passes over queries and keys in each
-layer. Compiled together they are one. Priced as a third to most of it. Silent below min_share.]],
+Halves are sliced, negated, joined, multiplied by sine and cosine and added: five passes over queries and keys in
+each layer. Compiled together they are one. Priced as a third to most of it. On an accelerator, whose memory holds
+each pass, priced as all but about one of them, with all other formulas that compiling mends as well; those whose
+own take less are facts then. Silent below min_share.]],
 
   check = function(p, cfg)
     return p:spelled_out {
-      idiom = "rope", min_share = cfg.min_share, title = "Rotary embedding by hand takes",
+      passes = "rope", idiom = "rope", min_share = cfg.min_share, title = "Rotary embedding by hand takes",
       price = function(row)
         if p:is_large(row, row.elements, cfg.min_elements) then return 0.3 * row.ns, 0.8 * row.ns end
       end,
