@@ -185,12 +185,53 @@ static void reading_is_the_callers_wait(void **state)
     builder_free(&b);
 }
 
+/*
+ * One step of 1000 us (us): main is in a call 0..500 that waits for a pool thread, which nothing
+ * tells. The pool thread converts an array 100..300 and launches its copy, 4 us, at 320.
+ *   stream: the copy 330..340, K 410..1000, launched by main at 400
+ * The device waits for the copy 0..330: of that 200 the pool thread converts and 4 it launches; the
+ * other 126, in its pauses, are main's, and so are the 70 until K.
+ */
+static void pauses_of_a_launching_thread(void **state)
+{
+    static const struct expected expected[] = {
+        { "part.compute_ns", 590000 },
+        { "part.copy_ns", 10000 },
+        { "part.host_ns", 400000 },
+    };
+    struct profile_builder b;
+    struct err             err = { 0 };
+    uint32_t               host, gpu, thread, pool, one;
+
+    (void)state;
+    builder_start(&b, FORMAT_XSPACE);
+    host = builder_host(&b, "h");
+    gpu = builder_device(&b, host, "GPU 0", "NVIDIA H100", DEVICE_GPU);
+    thread = builder_timeline(&b, host, NO_ID, "python3");
+    pool = builder_timeline(&b, host, NO_ID, "pjrt_async_work_runner");
+    one = builder_timeline(&b, host, gpu, "stream 1");
+    builder_step(&b, host, 0, 1000000);
+    builder_slice(&b, thread, "Execute", ACTIVITY_DISPATCH, 0, 500000);
+    builder_slice(&b, pool, "H2D Dispatch", ACTIVITY_TRANSFER, 100000, 200000);
+    launch(&b, pool, 320, one, "MemcpyH2D", ACTIVITY_MEMCPY, 330, 340);
+    launch(&b, thread, 400, one, "K", ACTIVITY_KERNEL, 410, 1000);
+    builder_finish(&b);
+    b.study.steps.list.items[0].timeline = thread;
+    run_analyses(&b, 1000000);
+    expect(&b, expected, ARRAY_COUNT(expected));
+    assert_true(analysis_runtime.run(&b.study, &err));
+    assert_float_equal(builder_fact(&b, "transfer.beside_ns"), 200000, 1);
+    assert_float_equal(builder_fact(&b, "transfer.path_ns"), 0, 1);
+    builder_free(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(idle_time_is_the_hosts),
         cmocka_unit_test(idle_time_is_the_devices),
         cmocka_unit_test(reading_is_the_callers_wait),
+        cmocka_unit_test(pauses_of_a_launching_thread),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

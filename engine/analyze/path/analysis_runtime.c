@@ -40,6 +40,10 @@ static const struct fact_spec produces[] = {
     { "transfer.path_ns", UNIT_NS, "a step's path inside transfers" },
     { "transfer.before_ns", UNIT_NS,
       "a step's path that the leading thread works outside of calls before a transfer" },
+    { "transfer.beside_count", UNIT_COUNT,
+      "host to device transfers a step that other threads do, the framework's for the leading "
+      "one" },
+    { "transfer.beside_ns", UNIT_NS, "a step's path inside those" },
     { "gc.count", UNIT_COUNT, "garbage collections a step" },
     { "gc.path_ns", UNIT_NS, "a step's path inside them" },
     { "python.path_ns", UNIT_NS, "a step's path in Python, traced or not" },
@@ -78,6 +82,8 @@ enum {
     TRANSFER_COUNT,
     TRANSFER_PATH,
     TRANSFER_BEFORE,
+    BESIDE_COUNT,
+    BESIDE_PATH,
     GC_COUNT,
     GC_PATH,
     PYTHON_PATH,
@@ -100,6 +106,7 @@ enum theme {
     THEME_OUTPUT,
     THEME_SYNC,
     THEME_TRANSFER,
+    THEME_BESIDE, /* as transfers, on threads that do not lead */
     THEME_GC,
     THEME_COUNT
 };
@@ -117,6 +124,7 @@ static const struct {
     [THEME_OUTPUT] = { KIND_BIT(ACTIVITY_OUTPUT), false, OUTPUT_COUNT, OUTPUT_PATH, OUTPUT_STEPS },
     [THEME_SYNC] = { KIND_BIT(ACTIVITY_SYNC), true, SYNC_COUNT, SYNC_PATH, SYNC_STEPS },
     [THEME_TRANSFER] = { KIND_BIT(ACTIVITY_TRANSFER), true, TRANSFER_COUNT, TRANSFER_PATH, -1 },
+    [THEME_BESIDE] = { 0, false, BESIDE_COUNT, BESIDE_PATH, -1 },
     [THEME_GC] = { KIND_BIT(ACTIVITY_GC), false, GC_COUNT, GC_PATH, -1 },
 };
 
@@ -170,6 +178,9 @@ static void count_frames(struct counting *counting)
         uint16_t            outer = frame->parent != NO_ID ? counting->themes_of[frame->parent] : 0;
         enum theme          theme = theme_of(counting, f);
 
+        if (theme == THEME_TRANSFER && frame->timeline != counting->path->leader &&
+            counting->path->has_device)
+            theme = THEME_BESIDE;
         counting->themes_of[f] = outer;
         if (theme == THEME_COUNT || (outer & (1U << theme)) ||
             (themes[theme].on_leader && frame->timeline != counting->path->leader))

@@ -376,8 +376,28 @@ static bool step_without_workers(struct walk *walk, struct position *at,
     return take(walk, at, floor_ns, gap);
 }
 
+/* A thread that launches for the one that leads the steps has pauses between its events: who works
+ * meanwhile has the path until the launching thread, going back, did something itself. */
+static bool is_back_at_launcher(const struct walk *walk, const struct moment *moment)
+{
+    return walk->leader != walk->path->leader && walk->leader != NO_ID && moment->leader &&
+           work_is_active(moment->leading);
+}
+
+static int64_t launcher_end_ns(struct walk *walk, int64_t t_ns)
+{
+    struct worker     *launcher = walk->leader == walk->path->leader ? NULL : path_leader(walk);
+    const struct leaf *leaf = launcher ? worker_leaf_before(launcher, t_ns) : NULL;
+
+    return leaf && leaf->end_ns < t_ns ? leaf->end_ns : INT64_MIN;
+}
+
 static bool step_on_workers(struct walk *walk, struct position *at, const struct moment *moment)
 {
+    if (is_back_at_launcher(walk, moment)) {
+        at->on_workers = false;
+        return true;
+    }
     if (moment->busy) {
         bool      is_pool = moment->working == WORK_POOL;
         uint32_t  op = is_pool ? async_op_at(walk, at->t_ns) : NO_ID;
@@ -387,7 +407,9 @@ static bool step_on_workers(struct walk *walk, struct position *at, const struct
         if (is_pool && op == NO_ID && moment->leading == WORK_COMPILE)
             work = WORK_COMPILE;
         /* A pool thread often goes on a moment longer than the op it helps: look again soon. */
-        return take(walk, at, is_pool ? moment->changed_ns : moment->busy->start_ns,
+        int64_t from_ns = is_pool ? moment->changed_ns : moment->busy->start_ns;
+
+        return take(walk, at, int64_most(from_ns, launcher_end_ns(walk, at->t_ns)),
                     (struct segment) { .frame = op != NO_ID ? op : moment->busy->frame,
                                        .owner = frame_of(moment->leader),
                                        .part = (uint8_t)work_part(work) });
