@@ -47,6 +47,18 @@ local function of_pairs(p, cfg)
   }
 end
 
+-- What one compiled program writes and the next one only passes over.
+local function of_programs(p, cfg)
+  return p:in_excess {
+    flaw = "handed-on", min_share = cfg.min_share, time = "writing and reading arrays between programs",
+    severity = p:table("excess"):where { flaw = "handed-on" }:sum("share") >= cfg.min_loud_share and "warn" or "info",
+    title = "Programs one after the other write large arrays for the next one to pass over: %s of each step",
+    remedy = { text = "Compile the functions as one, so that the compiler fuses what passes over the same arrays.",
+               code = "run = jax.jit(lambda x, w: embed(cut(flip(scale(x))), w))   # not jax.jit around each of them" },
+    confidence = "medium",
+  }
+end
+
 return rule {
   id = "elementwise-chain", api = 1, version = "1.0.0",
   title = "Elementwise ops pass over the same values one after the other",
@@ -79,12 +91,16 @@ the longest op of each chain; a softmax is one op of little more than that. Pair
 and summed at once are a product or a distance of matrices, which never makes that tensor: priced as most of it, in
 compiled programs of JAX as all but two passes over the sums. On an accelerator chains are priced as all but about one
 pass, with formulas that compiling mends as well.
+Compiled programs that run one after the other on an accelerator, each passing over what the one before wrote,
+are such a chain, too: priced as what these arrays are of their traffic.
 TensorFlow programs on a host that do little else are named too. Silent for small tensors, for chains that a better rule
 names and below min_share.]],
 
   check = function(p, cfg)
     local pairs_found = p.format == "xspace" and p:has("excess") and of_pairs(p, cfg)
     if pairs_found then return pairs_found end
+    local handed_on = p.format == "xspace" and p:has("excess") and of_programs(p, cfg)
+    if handed_on then return handed_on end
     if p.format == "xspace" and p.framework == "tensorflow" and p:has("ops") and not p:has("device.idle_share") then
       return of_graph(p, cfg)
     end
@@ -142,6 +158,12 @@ names and below min_share.]],
     { name = "differences of all rows", framework = "jax", format = "xspace", finding = true, severity = "warn",
       replay = { 6e6 }, facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "outer-sums", op = "fusion", ns = 6e6, share = 0.6, factor = 0.1 } } } },
+    { name = "programs that hand large arrays on", framework = "jax", format = "xspace", finding = true,
+      severity = "warn", replay = { 6e6 }, facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "handed-on", op = "fusion", ns = 6e6, share = 0.6, factor = 0.1 } } } },
+    { name = "programs that hand little on", framework = "jax", format = "xspace", finding = true, severity = "info",
+      replay = { 1e6 }, facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "handed-on", op = "fusion", ns = 1e6, share = 0.1, factor = 0.1 } } } },
     { name = "differences of a few rows", framework = "jax", format = "xspace", finding = true, severity = "info",
       replay = { 1e6 }, facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "outer-sums", op = "fusion", ns = 1e6, share = 0.1, factor = 0.1 } } } },

@@ -481,10 +481,49 @@ static void features_of_frozen_weights(void **state)
     }
 }
 
+/* One program makes floats of 16 MiB of bytes, 64 MiB; another turns them round. As one program
+ * neither the write nor the read is there: 64 of 80 MiB of the first one's 5 ms, and 64 of 128 of
+ * the second one's, 4 + 2.5 ms. A product needs its factors in memory, an array of another type is
+ * another one, and a host has them in its caches. */
+static void arrays_between_programs(void **state)
+{
+    enum { FUSED, PRODUCT, OTHER_TYPE, ON_HOST, KINDS };
+    static const int64_t mib = 1 << 20;
+
+    (void)state;
+    for (int kind = 0; kind < KINDS; kind++) {
+        struct program program;
+        struct op     *ops;
+        uint32_t       bytes, floats, taken, turned;
+        bool           is_double = kind == OTHER_TYPE;
+
+        start(&program);
+        bytes = add(&program, "parameter", "-> u8[4096,4096]", NULL, NO_ID, NO_ID);
+        mark(&program, bytes, "entry");
+        floats = add(&program, "multiply", "u8[4096,4096] -> f32[4096,4096]", NULL, NO_ID, bytes);
+        mark(&program, floats, "root");
+        taken = add(&program, "parameter", is_double ? "-> s32[4096,4096]" : "-> f32[4096,4096]",
+                    NULL, NO_ID, NO_ID);
+        mark(&program, taken, "entry");
+        turned = add(&program, kind == PRODUCT ? "dot" : "transpose",
+                     "f32[4096,4096] -> f32[4096,4096]", NULL, NO_ID, taken);
+        mark(&program, turned, "root");
+        ops = program.b.profile.ops.items;
+        ops[taken].program = ops[turned].program = builder_name(&program.b, "jit_g");
+        ops[floats].bytes = 80 * mib;
+        ops[turned].bytes = 128 * mib;
+        (kind == ON_HOST ? run_step : run_step_on_device)(&program, (uint32_t[]) { floats, turned },
+                                                          (int64_t[]) { 5000000, 5000000 }, 2);
+        assert_true(fabs(claimed(&program, "handed-on") - (kind == FUSED ? 6.5e6 : 0)) < 1);
+        release(&program);
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(decompositions_of_arguments),
+        cmocka_unit_test(arrays_between_programs),
         cmocka_unit_test(rare_sides_of_mapped_conditions),
         cmocka_unit_test(functions_that_a_mapped_choice_takes),
         cmocka_unit_test(results_that_all_devices_gather),
