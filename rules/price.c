@@ -23,12 +23,13 @@ static const double BEYOND_WAIT = 3;
 static const double LEAST_FACTOR = 0.001;
 
 /* What recorded pairs of programs say of a method's word, in log odds of the share of the step. */
+enum where { WHERE_HOST, WHERE_DEVICE };
 static const struct calibrated {
     double shift, low, high;
-} calibrated[][CONFIDENCE_HIGH + 1] = {
-#define CALIBRATED(method, confidence, shift, low, high, pairs)                                    \
-    [METHOD_##method][CONFIDENCE_##confidence] = { shift, low, high },
-#define BEHIND(kind, worth, pairs)
+} calibrated[][METHOD_REPLAY + 1][CONFIDENCE_HIGH + 1] = {
+#define CALIBRATED(where, method, confidence, shift, low, high, pairs)                             \
+    [WHERE_##where][METHOD_##method][CONFIDENCE_##confidence] = { shift, low, high },
+#define BEHIND(where, kind, worth, pairs)
 #include "rules/calibration.def"
 #undef BEHIND
 #undef CALIBRATED
@@ -37,9 +38,9 @@ static const struct calibrated {
 /* And what a finding behind the first was worth beside it, of what it says: it often sees the first
  * one's time in another way, and of what a bound names most is needed. */
 enum behind { BEHIND_WARNING, BEHIND_NOTE, BEHIND_BOUND };
-static const double behind_worth[] = {
-#define CALIBRATED(method, confidence, shift, low, high, pairs)
-#define BEHIND(kind, worth, pairs) [BEHIND_##kind] = (worth),
+static const double behind_worth[][BEHIND_BOUND + 1] = {
+#define CALIBRATED(where, method, confidence, shift, low, high, pairs)
+#define BEHIND(where, kind, worth, pairs) [WHERE_##where][BEHIND_##kind] = (worth),
 #include "rules/calibration.def"
 #undef BEHIND
 #undef CALIBRATED
@@ -360,9 +361,15 @@ bool price_draft(const struct pricing *pricing, struct draft *draft, struct aren
     return true;
 }
 
-static const struct calibrated *calibration_of(const struct impact *impact)
+static enum where where_of(const struct pricing *pricing)
 {
-    return &calibrated[impact->method][impact->confidence];
+    return pricing->has_device ? WHERE_DEVICE : WHERE_HOST;
+}
+
+static const struct calibrated *calibration_of(const struct pricing *pricing,
+                                               const struct impact  *impact)
+{
+    return &calibrated[where_of(pricing)][impact->method][impact->confidence];
 }
 
 /* A share that a method gives, moved by what is added to its log odds. */
@@ -379,7 +386,7 @@ static double moved_share(double share, double added)
 
 void price_calibrate(const struct pricing *pricing, struct impact *impact)
 {
-    const struct calibrated *by = calibration_of(impact);
+    const struct calibrated *by = calibration_of(pricing, impact);
     double                   step_ns = pricing->step_ns, share = impact->model_ns / step_ns;
 
     if (!impact->has_saving || impact->resource || isnan(step_ns) || step_ns <= 0)
@@ -390,9 +397,6 @@ void price_calibrate(const struct pricing *pricing, struct impact *impact)
         impact->mid_ns = fmin(impact->mid_ns, impact->most_ns);
     else
         impact->low_ns = step_ns * moved_share(share, by->low);
-    /* Threads share cores, so that what is left runs faster; kernels of a stream do not. */
-    if (pricing->has_device)
-        cap(impact, impact->most_ns);
     impact->share = impact->mid_ns / step_ns;
 }
 
@@ -461,23 +465,22 @@ static bool share_left(const struct pricing *pricing, struct joint *joint,
 
 /* A bound's time may be that of what was said before it, the likelier the more of the step that
  * took. `left` is what it left, as share. */
-static double worth_behind(const struct finding *finding, double left)
+static double worth_behind(const struct pricing *pricing, const struct finding *finding,
+                           double left)
 {
+    const double *worth = behind_worth[where_of(pricing)];
+
     if (finding->impact.method == METHOD_SHARE)
-        return behind_worth[BEHIND_BOUND] * pow(left, BOUND_POWER);
-    return behind_worth[finding->severity >= SEVERITY_WARN ? BEHIND_WARNING : BEHIND_NOTE];
+        return worth[BEHIND_BOUND] * pow(left, BOUND_POWER);
+    return worth[finding->severity >= SEVERITY_WARN ? BEHIND_WARNING : BEHIND_NOTE];
 }
 
 /* What is saved of the step that is left, where `share` of it goes by the model. */
-static double saved_share(const struct pricing *pricing, const struct impact *impact, double share,
-                          double most)
+static double saved_share(const struct pricing *pricing, const struct impact *impact, double share)
 {
-    double saved;
-
     if (impact->method == METHOD_SHARE)
         return fmin(impact->mid_ns / impact->model_ns * share, LARGEST_SHARE);
-    saved = moved_share(share, calibration_of(impact)->shift);
-    return pricing->has_device ? fmin(saved, most) : saved;
+    return moved_share(share, calibration_of(pricing, impact)->shift);
 }
 
 bool price_together(const struct pricing *pricing, struct joint *joint, const struct draft *draft,
@@ -499,9 +502,9 @@ bool price_together(const struct pricing *pricing, struct joint *joint, const st
     if (is_first)
         left = 1;
     else
-        worth = worth_behind(&draft->finding, joint->step_ns / pricing->step_ns);
+        worth = worth_behind(pricing, &draft->finding, joint->step_ns / pricing->step_ns);
     share = fmin(left * impact->model_ns / joint->model_ns, 1);
-    saved = saved_share(pricing, impact, share, left * impact->most_ns / joint->model_ns);
+    saved = saved_share(pricing, impact, share);
     joint->step_ns *= 1 - worth * saved;
     joint->model_ns *= 1 - worth * fmin(share, LARGEST_SHARE);
     return true;

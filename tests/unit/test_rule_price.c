@@ -45,16 +45,19 @@ static double expected_ns(double model_ms, double added)
     return 100 * MS * odds / (1 + odds);
 }
 
+enum where { HOST, DEVICE };
+
 static void recorded_pairs_make_the_range(void **state)
 {
     static const struct {
+        enum where      where;
         enum method     method;
         enum confidence confidence;
         double          shift, low, high;
     } rows[] = {
-#define CALIBRATED(method, confidence, shift, low, high, pairs)                                    \
-    { METHOD_##method, CONFIDENCE_##confidence, shift, low, high },
-#define BEHIND(kind, worth, pairs)
+#define CALIBRATED(where, method, confidence, shift, low, high, pairs)                             \
+    { where, METHOD_##method, CONFIDENCE_##confidence, shift, low, high },
+#define BEHIND(where, kind, worth, pairs)
 #include "rules/calibration.def"
 #undef BEHIND
 #undef CALIBRATED
@@ -74,6 +77,7 @@ static void recorded_pairs_make_the_range(void **state)
         struct impact  whole = impact, start_up = impact;
 
         start(&f, replay_parts);
+        f.pricing.has_device = rows[i].where == DEVICE;
         price_calibrate(&f.pricing, &impact);
         if (rows[i].method == METHOD_SHARE) { /* nothing may go of it, or more than it names */
             assert_true(impact.low_ns == 28 * MS);
@@ -100,29 +104,6 @@ static void recorded_pairs_make_the_range(void **state)
     }
 }
 
-/* 30 ms of computing on an accelerator: what is moved up by calibration ends there. */
-static void kernels_save_no_more_than_they_take(void **state)
-{
-    struct fixture f;
-    struct joint   joint = { 0 };
-
-    (void)state;
-    start(&f, replay_parts);
-    assert_true(facts_set(&f.facts, analysis_fact("coverage.accelerators"), 1));
-    pricing_start(&f.pricing, &f.view);
-    add(&f, 0, (struct price_request) { METHOD_EXPOSED, 30 * MS, 30 * MS, 30 * MS, NAN, NAN },
-        1u << PART_COMPUTE);
-    struct draft  *draft = &f.list.drafts.items[0];
-    struct impact *impact = &draft->finding.impact;
-    impact->model_ns = 29.9 * MS;
-    price_calibrate(&f.pricing, impact);
-    assert_true(impact->high_ns == 30 * MS && impact->mid_ns <= 30 * MS);
-    assert_true(impact->low_ns < 29.9 * MS);
-    assert_true(price_together(&f.pricing, &joint, draft, &f.arena));
-    assert_true(fabs(joint.step_ns - (100 * MS - impact->mid_ns)) < 1);
-    arena_free(&f.arena);
-}
-
 static void without_replay_the_fallback_prices(void **state)
 {
     struct fixture f;
@@ -143,24 +124,24 @@ static void without_replay_the_fallback_prices(void **state)
 /* What the table adds to a replay of high confidence, times 1, and to an exposed time. */
 static double moved(double share, bool is_replay)
 {
-    static const double shifts[METHOD_REPLAY + 1][CONFIDENCE_HIGH + 1] = {
-#define CALIBRATED(method, confidence, shift, low, high, pairs)                                    \
-    [METHOD_##method][CONFIDENCE_##confidence] = shift,
-#define BEHIND(kind, worth, pairs)
+    static const double shifts[][METHOD_REPLAY + 1][CONFIDENCE_HIGH + 1] = {
+#define CALIBRATED(where, method, confidence, shift, low, high, pairs)                             \
+    [where][METHOD_##method][CONFIDENCE_##confidence] = shift,
+#define BEHIND(where, kind, worth, pairs)
 #include "rules/calibration.def"
 #undef BEHIND
 #undef CALIBRATED
     };
 
-    return expected_ns(100 * share, shifts[is_replay ? METHOD_REPLAY : METHOD_EXPOSED][2]) /
+    return expected_ns(100 * share, shifts[HOST][is_replay ? METHOD_REPLAY : METHOD_EXPOSED][2]) /
            (100 * MS);
 }
 
 /* What warnings behind the first are worth beside it, by the table; and bounds. */
 enum behind { WARNING, NOTE, BOUND };
-static const double worth[] = {
-#define CALIBRATED(method, confidence, shift, low, high, pairs)
-#define BEHIND(kind, worth, pairs) [kind] = (worth),
+static const double worth_of[][BOUND + 1] = {
+#define CALIBRATED(where, method, confidence, shift, low, high, pairs)
+#define BEHIND(where, kind, worth, pairs) [where][kind] = (worth),
 #include "rules/calibration.def"
 #undef BEHIND
 #undef CALIBRATED
@@ -185,12 +166,12 @@ static void together_is_replayed_not_added(void **state)
     /* Of the second's 70 ms the first took 40: half of the 60 that are left. */
     assert_true(price_together(&f.pricing, &joint, &f.list.drafts.items[1], &f.arena));
     assert_true(fabs(joint.step_ns - 100 * MS * (1 - moved(0.4, true)) *
-                                         (1 - worth[WARNING] * moved(0.5, true))) < 1);
+                                         (1 - worth_of[HOST][WARNING] * moved(0.5, true))) < 1);
     double before_ns = joint.step_ns;
     assert_true(price_together(&f.pricing, &joint, &f.list.drafts.items[2], &f.arena));
     assert_true(joint.step_ns == before_ns); /* nothing of it is left */
     assert_int_equal(joint.count, 3);
-    assert_true(fabs(joint.model_ns - 60 * MS * (1 - worth[WARNING] * 0.5)) < 1);
+    assert_true(fabs(joint.model_ns - 60 * MS * (1 - worth_of[HOST][WARNING] * 0.5)) < 1);
     arena_free(&f.arena);
 }
 
@@ -209,7 +190,7 @@ static void together_knows_claims_of_formulas(void **state)
     assert_true(price_together(&f.pricing, &joint, &f.list.drafts.items[1], &f.arena));
     /* Of the second's 40 ms 20 are left, a quarter of 80. */
     assert_true(fabs(joint.step_ns - 100 * MS * (1 - moved(0.2, false)) *
-                                         (1 - worth[WARNING] * moved(0.25, true))) < 1);
+                                         (1 - worth_of[HOST][WARNING] * moved(0.25, true))) < 1);
     arena_free(&f.arena);
 }
 
@@ -232,7 +213,7 @@ static void bounds_count_for_what_they_are_worth(void **state)
     assert_true(price_together(&f.pricing, &joint, &f.list.drafts.items[0], &f.arena));
     assert_true(price_together(&f.pricing, &joint, &f.list.drafts.items[1], &f.arena));
     assert_true(fabs(joint.step_ns - 100 * MS * (1 - moved(0.4, true)) *
-                                         (1 - worth[BOUND] * pow(1 - moved(0.4, true), 4) *
+                                         (1 - worth_of[HOST][BOUND] * pow(1 - moved(0.4, true), 4) *
                                                   bound->mid_ns / (60 * MS))) < 1);
     arena_free(&f.arena);
 }
@@ -242,7 +223,6 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(methods_price_as_documented),
         cmocka_unit_test(recorded_pairs_make_the_range),
-        cmocka_unit_test(kernels_save_no_more_than_they_take),
         cmocka_unit_test(without_replay_the_fallback_prices),
         cmocka_unit_test(together_is_replayed_not_added),
         cmocka_unit_test(together_knows_claims_of_formulas),
