@@ -16,8 +16,8 @@ def load():
     return module
 
 
-def row(method, residual, framework="jax", model=0.5, wild=False):
-    return {"wild": wild, "method": method, "confidence": "high", "residual": residual, "framework": framework, "model": model,
+def row(method, residual, framework="jax", model=0.5, wild=False, where="host"):
+    return {"where": where, "wild": wild, "method": method, "confidence": "high", "residual": residual, "framework": framework, "model": model,
             "truth": 1 / (1 + math.exp(-residual))}
 
 
@@ -31,12 +31,12 @@ def check_numbers(calibrate):
     assert calibrate.quantile([(3, 2), (1, 1), (2, 1)], 0.9) == 3
     # Eleven residuals of one cell, nothing to borrow: middles at 1/22, 3/22, …, 0.11, 1.21/11, is 0.71 of the way from -0.5 to -0.4.
     rows = [row("replay", i / 10) for i in range(-5, 6)]
-    shift, low, high, count = calibrate.fit(rows)["replay", "high"]
+    shift, low, high, count = calibrate.fit(rows)["host", "replay", "high"]
     assert is_near(shift, 0) and is_near(low, -0.429) and is_near(high, 0.429) and count == 11
     # A method with one pair leans on the eleven, which lend it ten: the middle of the seventh is at 6.5 * 10/11 of 11,
     # that of the sixth at 5.5 * 10/11 = 5; 5.5 is 0.55 of the way.
     table = calibrate.fit(rows + [row("amdahl", 5.0)])
-    assert is_near(table["amdahl", "high"][0], 0.055) and table["amdahl", "high"][3] == 1
+    assert is_near(table["host", "amdahl", "high"][0], 0.055) and table["host", "amdahl", "high"][3] == 1
     # -0.429 to 0.429 hold nine of the eleven; the share is the widest around one half.
     held, width, near, plain = calibrate.judge(rows, lambda r: calibrate.fit(rows))
     assert is_near(held, 9 / 11) and is_near(width, 1 - 2 / (1 + math.exp(0.429)))
@@ -44,19 +44,23 @@ def check_numbers(calibrate):
     # Eleven wild ones at 2.0 are half of all: the range reaches them, the middle stays that of the others. Of a method that
     # only wild ones have they are the middle: eleven at 1.0, and ten of the others, whose middles lie below.
     table = calibrate.fit(rows + [row("replay", 2.0, wild=True)] * 11)
-    assert is_near(table["replay", "high"][0], 0) and table["replay", "high"][2] == 2.0
+    assert is_near(table["host", "replay", "high"][0], 0) and table["host", "replay", "high"][2] == 2.0
     table = calibrate.fit(rows + [row("share", 1.0, wild=True)] * 11)
-    assert table["share", "high"][0] > 0.5 and is_near(table["replay", "high"][0], 0)
+    assert table["host", "share", "high"][0] > 0.5 and is_near(table["host", "replay", "high"][0], 0)
     # The range of a bound begins at nothing and ends at 0.78: the middles of 0, 1, … 10 are at 0.5/11, 1.5/11, …, so
     # that 0.78, 8.58/11, is 8.08. What is expected is never more than the time that it names.
     table = calibrate.fit([row("share", float(i)) for i in range(11)])
-    assert is_near(table["share", "high"][2], 8.08)
+    assert is_near(table["host", "share", "high"][2], 8.08)
     for method, expected in ("share", (0.5, 0, 0.9)), ("replay", (0.75, 0.5, 0.9)):     # odds of 1, 3 and 9
-        said = calibrate.said(row(method, 0.0), {(method, "high"): (math.log(3), 0.0, math.log(9), 1)})
+        said = calibrate.said(row(method, 0.0), {("host", method, "high"): (math.log(3), 0.0, math.log(9), 1)})
         assert all(map(is_near, said, expected))
     # Wild ones in the middle make no range narrower.
     table = calibrate.fit(rows + [row("replay", 0.0, wild=True)] * 11)
-    assert is_near(table["replay", "high"][1], -0.429) and is_near(table["replay", "high"][2], 0.429)
+    assert is_near(table["host", "replay", "high"][1], -0.429) and is_near(table["host", "replay", "high"][2], 0.429)
+    # With an accelerator the cells are those of such pairs, and without one those of all.
+    table = calibrate.fit(rows + [row("replay", 3.0, where="device")] * 3)
+    assert is_near(table["host", "replay", "high"][0], 0) and table["device", "replay", "high"][0] == 3.0
+    assert is_near(calibrate.fit(rows)["device", "replay", "high"][0], 0)
     # What another flaw of the program saves is not this one's.
     assert calibrate.names("pack/cast-churn", ["cast-churn"]) and not calibrate.names("cast-churn", ["cast"])
 
