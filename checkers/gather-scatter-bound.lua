@@ -1,4 +1,23 @@
 -- Moving data around takes more of the step than computing.
+-- Of compiled programs whose instructions are known: what is left of these kernels at the rate that a pass over the
+-- same arrays has, and the lines of their ops. A scatter by atomic additions is far from it, sums over sorted rows or
+-- a product are not.
+local function at_limit(p, cfg, kernels)
+  if p.format ~= "xspace" or not p:has("roofline") then return nil end
+  local known, ns, floor_ns, places = {}, 0, 0, {}
+  for row in p:table("roofline"):where { efficiency = { min = 0.0001, max = 1 } }:each() do known[row.op] = row end
+  for row in kernels:each() do
+    local op = known[row.op or ""]
+    if op then
+      ns, floor_ns = ns + row.total_ns, floor_ns + row.total_ns * math.min(1, op.efficiency / cfg.reached)
+      if op.source_file and op.source_file ~= "" and #places < 3 then
+        places[#places + 1] = { file = op.source_file, line = op.source_line }
+      end
+    end
+  end
+  return { ns = ns, floor_ns = floor_ns, places = places }
+end
+
 -- On an accelerator kernels say what ops only enqueue.
 local function of_device(p, cfg)
   local kernels = p:table("kernels")
@@ -14,15 +33,20 @@ local function of_device(p, cfg)
   local ns, step_ns = sort_ns + move_ns, p.fact["step.ns"]
   if all_ns <= 0 or ns / all_ns < cfg.min_share then return nil end
   local sorting = sort_ns > move_ns
+  local limit = not sorting and at_limit(p, cfg, gathered) or nil
+  local is_known = limit and limit.ns >= 0.5 * ns
   local top = (sorting and sorts or gathered):top("total_ns", 1):rows()[1]
   local low_ns = 0.7 * (1 - cfg.kept_sort) * sort_ns + 0.5 * (1 - cfg.kept_other) * move_ns
   local high_ns = (1 - cfg.kept_sort) * sort_ns + (1 - cfg.kept_other) * move_ns
   return finding {
-    title = ("%s takes %s of the kernels' time"):format(sorting and "Sorting" or "Moving data", fmt.pct(ns / all_ns)),
+    title = ("%s takes %s of the kernels' time"):format(
+      sorting and "Sorting" or is_known and "Gathering and scattering rows" or "Moving data", fmt.pct(ns / all_ns)),
     severity = (sorting or p.format ~= "kineto") and "warn" or "info", -- graphs of nodes live of gathers
     subject = { kernel = top and top.name, op = top and top.op },
+    locations = limit and limit.places or nil,
     evidence = { { "sorting and moving data a step", ns, "ns", share = math.min(ns / step_ns, 1) },
-                 { "of it, sorting", sort_ns, "ns" }, { "longest kernel", top and top.name or "" } },
+                 { "of it, sorting", sort_ns, "ns" }, { "longest kernel", top and top.name or "" },
+                 is_known and { "a pass over the same arrays", limit.floor_ns, "ns" } or nil },
     condition = ("kernels that only move data take %s of all kernels' time, %s accepted"):format(fmt.pct(ns / all_ns),
         fmt.pct(cfg.min_share)),
     remedy = sorting and { text = "Select instead of sorting: argmax, top-k, or a partial sort.",
@@ -30,8 +54,13 @@ local function of_device(p, cfg)
                                   p.framework == "tensorflow"
                                     and "best = tf.argmax(x, -1)   # or tf.math.top_k(x, k)" or
                                   "best = x.argmax(-1)   # or x.topk(k)" }
+                     or is_known and { text = "Sort the rows by where they go, once, and say so; where the groups are "
+                                         .. "small and dense, multiply by their matrices instead.",
+                                       code = "y = jax.ops.segment_sum(x, group, n, indices_are_sorted=True)   "
+                                         .. "# or adjacency @ x.reshape(groups, nodes, -1)" }
                      or { text = "Batch the indices, sort them once, keep minor dimensions aligned." },
-    impact = impact.exposed { ns = math.min(ns, step_ns), low = math.min(low_ns, step_ns),
+    impact = is_known and impact.roofline { ns = math.min(limit.ns, step_ns), floor_ns = limit.floor_ns } or
+             impact.exposed { ns = math.min(ns, step_ns), low = math.min(low_ns, step_ns),
                               high = math.min(high_ns, step_ns) },
     claims = { { parts = { "compute" } } },
     confidence = "medium",
@@ -51,12 +80,15 @@ return rule {
                   doc = "share of the time of all ops from which this is said" },
     kept_sort = { default = 0.05, min = 0, max = 1, unit = "ratio",
                   doc = "part of a full sort's time that a selection needs" },
+    reached = { default = 0.6, min = 0, max = 1, unit = "share",
+                doc = "of its memory limit, what a pass over the arrays of a scatter reaches" },
     kept_other = { default = 0.5, min = 0, max = 1, unit = "ratio", doc = "part of other shuffles that stays" },
   },
   doc = [[
 Sorts, gathers, scatters and layout changes compute nothing. A full sort whose first element alone is
 used is an argmax or a top-k in disguise; a permutation is a sort, too. Shuffles inside fusions count where the fusion
-holds nothing else. Priced as the time of sorts, of which a selection keeps a twentieth, and half of the other shuffles.
+holds nothing else. Kernels of compiled programs whose arrays are known are priced as what they take more than a pass
+over these arrays. Priced as the time of sorts, of which a selection keeps a twentieth, and half of the other shuffles.
 Without a sort, indexing is worth a note only: models of graphs consist of it. Silent below min_share, and of sorts
 inside of embedding bags.]],
 
@@ -153,6 +185,14 @@ inside of embedding bags.]],
       impact_ns = 3.5e6, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.02 },
       tables = { ops = { { name = "fusion.1", type = "fusion", self_ns = 8e6 } },
                  kernels = { { name = "wrapped_scatter", category = "gather", total_ns = 8e6 },
+                             { name = "gemm", category = "gemm", total_ns = 2e6 } } } },
+    -- 8 ms at 3 % of the limit, where 60 % are reached: 7.6 ms more than a pass, of which 7/8 are expected.
+    { name = "a scatter of known arrays on an accelerator", format = "xspace", framework = "jax", finding = true,
+      impact_ns = 6.65e6, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.02 },
+      tables = { ops = { { name = "fusion.1", type = "fusion", self_ns = 8e6 } },
+                 roofline = { { op = "fusion.1", efficiency = 0.03, bound = "memory", source_file = "a.py",
+                                source_line = 3 } },
+                 kernels = { { name = "input_scatter_fusion", op = "fusion.1", category = "gather", total_ns = 8e6 },
                              { name = "gemm", category = "gemm", total_ns = 2e6 } } } },
     { name = "a sort inside of an embedding bag", format = "kineto", framework = "pytorch", finding = false,
       facts = { ["step.ns"] = 1e7 },

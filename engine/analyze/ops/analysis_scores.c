@@ -9,13 +9,27 @@
 #include "analyze/emit.h"
 #include "analyze/kernel/kernel_names.h"
 #include "analyze/ops/op_times.h"
+#include "model/hardware.h"
 #include "model/op_graph.h"
 
-enum scores_column { OP, NS, PRODUCT_NS, KEYS, ELEMENTS, SHAPES, SOURCE_FILE, SOURCE_LINE };
+enum scores_column {
+    OP,
+    NS,
+    PRODUCT_NS,
+    FUSED_NS,
+    KEYS,
+    ELEMENTS,
+    SHAPES,
+    SOURCE_FILE,
+    SOURCE_LINE
+};
 static const struct column_spec columns[] = {
     [OP] = { "op", UNIT_NAME, "product that writes scores, of the backward pass too" },
     [NS] = { "ns", UNIT_NS, "time a step of it and of what works on its scores" },
     [PRODUCT_NS] = { "product_ns", UNIT_NS, "of that, in products" },
+    [FUSED_NS] = { "fused_ns", UNIT_NS,
+                   "what the products take in a fused form: at half of the device's peak for 16 "
+                   "bits" },
     [KEYS] = { "keys", UNIT_COUNT, "keys that a query meets" },
     [ELEMENTS] = { "elements", UNIT_COUNT, "scores of one execution" },
     [SHAPES] = { "shapes", UNIT_NAME, "of the product" },
@@ -28,12 +42,14 @@ static const struct table_spec tables[] = {
 };
 /* Scores outnumber queries and keys by the keys over twice the width of a head. A layer of experts
  * widens its inputs by less than four: by its hidden width over the width of a token. */
+static const double FUSED_RATE = 0.5; /* of the peak, which fused attention reaches, backward too */
 enum { MOST_WALKED = 64, FEWEST_RANK = 3, LEAST_GROWTH = 4, LEAST_SHRINK = 2 };
 
 struct searching {
     struct study *study;
     struct arena *scratch;
     double       *ns;         /* by op, a step, on accelerators */
+    double       *fused_ns;   /* by op: its operations at what a fused form reaches; 0 unknown */
     bool         *is_counted; /* by op: its time is in a row already */
     uint32_t     *seen;       /* by op: the product whose walk met it last, + 1 */
 };
@@ -131,7 +147,7 @@ static bool emit(struct searching *searching, struct table *table, const struct 
     const struct op      *op = &profile->ops.items[walk->ops[0]];
     const struct tensor  *scores = &profile->tensors.items[op->first_output];
     uint32_t              shapes = emit_shapes(study, op), source;
-    double                ns = 0, product_ns = 0;
+    double                ns = 0, product_ns = 0, fused_ns = 0;
     size_t                row;
 
     for (size_t i = 0; i < walk->count; i++) {
@@ -142,6 +158,7 @@ static bool emit(struct searching *searching, struct table *table, const struct 
         searching->is_counted[id] = true;
         ns += searching->ns[id];
         product_ns += walk->is_product[i] ? searching->ns[id] : 0;
+        fused_ns += walk->is_product[i] ? searching->fused_ns[id] : 0;
     }
     if (ns <= 0)
         return true;
@@ -151,6 +168,8 @@ static bool emit(struct searching *searching, struct table *table, const struct 
     emit_name(table, OP, row, op->name);
     emit_number(table, NS, row, ns);
     emit_number(table, PRODUCT_NS, row, product_ns);
+    if (fused_ns > 0)
+        emit_number(table, FUSED_NS, row, fused_ns);
     emit_number(table, KEYS, row, (double)scores->dims[scores->rank - 1]);
     emit_number(table, ELEMENTS, row, walk->elements);
     emit_name(table, SHAPES, row, shapes);
@@ -162,6 +181,19 @@ static bool emit(struct searching *searching, struct table *table, const struct 
     return true;
 }
 
+/* Operations of an op a step over the rate that fused attention has on its device. */
+static double fused_time(const struct profile *profile, const struct op_time *time, double steps)
+{
+    const struct device   *device = &profile->devices.items[time->device];
+    struct hardware        made;
+    const struct hardware *hardware = hardware_of(profile, device, &made);
+    double                 peak =
+        hardware ? hardware_peak_flops_per_s(hardware, hardware_half_type(profile, device)) : 0;
+    double flops = (double)profile->ops.items[time->op].flops;
+
+    return peak > 0 && flops > 0 ? 1e9 * flops * time->calls / steps / (FUSED_RATE * peak) : 0;
+}
+
 /* Time on accelerators, by op. */
 static bool find_times(struct searching *searching)
 {
@@ -169,17 +201,20 @@ static bool find_times(struct searching *searching)
     struct op_times       times;
 
     searching->ns = arena_new_array(searching->scratch, double, profile->ops.count);
+    searching->fused_ns = arena_new_array(searching->scratch, double, profile->ops.count);
     searching->is_counted = arena_new_array(searching->scratch, bool, profile->ops.count);
     searching->seen = arena_new_array(searching->scratch, uint32_t, profile->ops.count);
-    if (!searching->ns || !searching->is_counted || !searching->seen ||
+    if (!searching->ns || !searching->fused_ns || !searching->is_counted || !searching->seen ||
         !op_times_make(searching->study, searching->scratch, &times))
         return false;
     for (size_t i = 0; i < times.count; i++) {
         const struct op_time *time = &times.rows[i];
 
-        if (time->op < profile->ops.count && time->device != NO_ID &&
-            profile->devices.items[time->device].kind != DEVICE_CPU)
-            searching->ns[time->op] += time->self_ns / times.step_count;
+        if (time->op >= profile->ops.count || time->device == NO_ID ||
+            profile->devices.items[time->device].kind == DEVICE_CPU)
+            continue;
+        searching->ns[time->op] += time->self_ns / times.step_count;
+        searching->fused_ns[time->op] += fused_time(profile, time, times.step_count);
     }
     return true;
 }
