@@ -18,8 +18,8 @@ return rule {
   doc = [[
 pure_callback, io_callback and debug callbacks stop the program while Python computes under its
 lock, and move their arguments to the host. Priced as the step's time inside them, and nine
-tenths of the host's around several that give nothing back. Silent where the
-program does not wait for them.]],
+tenths of the host's around several that give nothing back; with an accelerator the rest of the host's runs beside it.
+Silent where the program does not wait for them.]],
 
   check = function(p, cfg)
     local path_ns = p.fact["callback.path_ns"]
@@ -37,6 +37,8 @@ program does not wait for them.]],
     local edits = { { "scale", kinds = { "callback" }, factor = 0 } }
     local given = p:has("activities") and
       p:table("activities"):where { kind = "callback", name = { like = "^(io|debug)_callback" } }:sum("events") or 0
+    -- A host that waits in no callback runs ahead of an accelerator: what it launches is there in time.
+    if p:has("device.idle_share") then edits[2] = { "overlap", parts = { "host" } } end
     if given >= cfg.min_given and given >= p.fact["callback.count"] - 0.5 then
       edits[2] = { "scale", parts = { "host" }, factor = cfg.left }
     end
@@ -54,6 +56,9 @@ program does not wait for them.]],
   examples = {
     { name = "a third", framework = "jax", finding = true, replay = { 3e6 },
       facts = { ["step.ns"] = 1e7, ["callback.count"] = 6, ["callback.path_ns"] = 3e6,
+                ["callback.steps_share"] = 1 } },
+    { name = "on an accelerator", framework = "jax", finding = true, replay = { 3e6, 3.4e6 },
+      facts = { ["step.ns"] = 1e7, ["callback.count"] = 1, ["callback.path_ns"] = 3e6, ["device.idle_share"] = 0.35,
                 ["callback.steps_share"] = 1 } },
     { name = "none", finding = false,
       facts = { ["step.ns"] = 1e7, ["callback.count"] = 0, ["callback.path_ns"] = 0,

@@ -43,6 +43,43 @@ local function unrolled(p, cfg)
   }
 end
 
+-- A Python loop inside a function that was compiled for an accelerator: as many products that need nothing of each
+-- other, each too short to fill the device. Gradients of a deep network's weights are such too, beside the products of
+-- its layers, which wait for each other.
+local function side_products(p, cfg)
+  if not p:has("device.idle_share") then return nil end
+  local step_ns, ns, free_ns, products_ns, worst = p.fact["step.ns"], 0, 0, 0, nil
+  for row in p:table("ops"):where { kind = "kernel" }:each() do
+    local is_product = row.type == "dot" or row.type == "custom-call" and (row.flops or 0) > 0 or
+      row.name:find("gemm|dot") ~= nil
+    local is_free = (row.siblings or 0) >= cfg.min_siblings and row.mean_ns <= cfg.max_short_ns
+    if is_product then products_ns = products_ns + row.self_ns end
+    if is_free then ns = ns + row.self_ns end
+    if is_free and is_product then
+      free_ns = free_ns + row.self_ns
+      if not worst or row.siblings > worst.siblings then worst = row end
+    end
+  end
+  if not worst or free_ns < cfg.min_free * products_ns or ns < cfg.min_share * step_ns then return nil end
+  return finding {
+    title = ("A compiled function holds %s products of one shape that need nothing of each other, %s each"):format(
+      fmt.whole(worst.siblings), fmt.ns(worst.mean_ns)),
+    severity = "warn", subject = { op = worst.module },
+    locations = worst.source_file and worst.source_file ~= ""
+      and { { file = worst.source_file, line = worst.source_line } } or nil,
+    evidence = { { "instructions that stand there as often a step", ns, "ns", share = math.min(1, ns / step_ns) },
+                 { "of it products", free_ns, "ns" }, { "all products a step", products_ns, "ns" },
+                 { "such products", worst.siblings, "count" }, { "shapes", worst.shapes or "" } },
+    condition = ("%s products of one shape, %s accepted"):format(fmt.count(worst.siblings),
+      fmt.count(cfg.min_siblings)),
+    remedy = { text = "Stack the operands and do all rounds at once: one batched product fills the device.",
+               code = "y = jnp.einsum('nbi,nij->nbj', x, w)   # or jax.vmap(f)(x, w), not [f(x[k], w[k]) for k in …]" },
+    impact = impact.exposed { ns = math.min(ns, step_ns), low = 0.7 * math.min(ns, step_ns),
+                              high = 0.95 * math.min(ns, step_ns) },
+    confidence = "medium",
+  }
+end
+
 -- Ledger: parts of a network that are modules of their own and whose results are joined.
 local function side_by_side(p, cfg)
   return p.framework == "pytorch" and p:has("excess") and p:in_excess {
@@ -84,6 +121,17 @@ local function is_loose(p, row)
   return false
 end
 
+-- For the examples: kernels of a loop that was written out for an accelerator, beside other products.
+local function kernels(siblings, others_ns)
+  local rows = { { name = "gemm_fusion_dot.99", type = "fusion", kind = "kernel", calls = 1, mean_ns = others_ns,
+                   self_ns = others_ns } }
+  for i = 1, siblings do
+    rows[#rows + 1] = { name = "gemm_fusion_dot." .. i, type = "fusion", kind = "kernel", calls = 1, mean_ns = 5e3,
+                        self_ns = 5e3, siblings = siblings, module = "jit_f" }
+  end
+  return rows
+end
+
 -- For the examples: as many products of one shape.
 local function products(count, shapes)
   local rows = {}
@@ -101,7 +149,7 @@ return rule {
   formats = { "xspace", "kineto", "graph" },
   needs = { "step.ns", "ops" },
   cause = "compute.gemm", tags = { "kernels" },
-  more_specific_than = { "hot-op", "roofline-gap", "tiny-ops" },
+  more_specific_than = { "hot-op", "roofline-gap", "tiny-ops", "tiny-kernels", "small-grid", "kernel-launch-bound" },
   params = {
     min_calls = { default = 64, min = 2, max = 1e7, unit = "count", doc = "runs a step of one op with one shape" },
     max_intensity = { default = 2, min = 0, max = 1e3, unit = "ratio",
@@ -109,23 +157,30 @@ return rule {
     max_flops = { default = 20e6, min = 0, max = 1e15, unit = "flops", doc = "operations a run that count as small" },
     max_unrolled_flops = { default = 500e3, min = 0, max = 1e15, unit = "flops",
                            doc = "operations a run that count as small in a loop that was written out" },
+    min_siblings = { default = 16, min = 2, max = 1e7, unit = "count",
+                     doc = "accelerators: products of one shape in a function that need nothing of each other" },
+    max_short_ns = { default = 2e4, min = 0, max = 1e12, unit = "ns", doc = "time of one, up to which it is short" },
+    min_free = { default = 0.6, min = 0, max = 1, unit = "share", doc = "of the time of all products, theirs" },
     min_part_share = { default = 0.05, min = 0, max = 1, unit = "share",
                        doc = "PyTorch: share of the step that parts side by side cost too much" },
     min_share = { default = 0.15, min = 0, max = 1, unit = "share", doc = "share of the time of all ops" },
     kept = { default = 0.15, min = 0, max = 1, unit = "ratio", doc = "part of the time that one product needs" },
   },
   doc = [[
-A loop of products with a small inner dimension reads and writes its result in every turn. One product over all turns
-reads the operands once. An op counts when it runs often with one shape, is a product or an accumulation into its own
-shape, and does few operations for each byte. Priced as its time, of which one large product keeps a seventh. A loop
-that the compiler wrote out shows as many products of the same shapes in one function; priced as a part of the
-function. In PyTorch also said of parts of a layer that are modules of their own (heads of attention in a list) and
-whose results are joined, with what starting them one by one costs. Silent for few runs and small shares; in PyTorch
-on a host for products outside of loops, which are layers, and for as few for each word or sample that is picked of what
-came out, since the next one waits for it.]],
+A loop of products with a small inner dimension reads and writes its result in every turn. One product over all
+turns reads the operands once. An op counts when it runs often with one shape, is a product or an accumulation into
+its own shape, and does few operations for each byte. Priced as its time, of which one large product keeps a seventh.
+A loop that the compiler wrote out shows as many products of the same shapes in one function; priced as a part of the
+function. On accelerators these must need nothing of each other, and be most of the products; priced as nearly all of
+their time and of what stands there as often. In PyTorch also said of parts of a layer that are modules of their own
+(heads of attention in a list) and whose results are joined, with what starting them one by one costs. Silent for few
+runs and small shares; in PyTorch on a host for products outside of loops, which are layers, and for as few for each
+word or sample that is picked of what came out, since the next one waits for it.]],
 
   check = function(p, cfg)
     local ops = p:table("ops")
+    local side = p.format == "xspace" and side_products(p, cfg)
+    if side then return side end
     local all_ns = ops:sum("self_ns")
     local best
     local min_calls = cfg.min_calls * picking_rounds(p)
@@ -175,6 +230,11 @@ came out, since the next one waits for it.]],
                            shapes = "[768,768]x[256,768]x[]x[256,768]->[768,768]", self_ns = 9e6 } } } },
     { name = "a loop written out", framework = "jax", format = "xspace", finding = true, impact_ns = 4.9e5,
       facts = { ["step.ns"] = 1e6 }, tables = { ops = products(70) } },
+    { name = "a loop written out on an accelerator", framework = "jax", format = "xspace", finding = true,
+      impact_ns = 2.64e5, facts = { ["step.ns"] = 5e5, ["device.idle_share"] = 0.1 },
+      tables = { ops = kernels(64, 1e4) } },
+    { name = "gradients of a deep network", framework = "jax", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1e6, ["device.idle_share"] = 0.1 }, tables = { ops = kernels(64, 6.4e5) } },
     { name = "heads in a list", framework = "pytorch", format = "kineto", finding = true, replay = { 2e6 },
       facts = { ["step.ns"] = 1e7 },
       tables = { ops = {}, excess = { { cell = 1, flaw = "side-by-side", ns = 2e6, share = 0.2, factor = 0 } } } },

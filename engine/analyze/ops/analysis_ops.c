@@ -2,6 +2,7 @@
 #include "analyze/analysis.h"
 #include "analyze/emit.h"
 #include "analyze/ops/op_times.h"
+#include "analyze/ops/siblings.h"
 #include "base/sort.h"
 
 #include <stdlib.h>
@@ -62,7 +63,8 @@ enum ops_column {
     ON_CHIP_BYTES,
     SHAPES,
     IS_EAGER,
-    CATEGORY
+    CATEGORY,
+    SIBLINGS
 };
 static const struct column_spec op_columns[] = {
     [NAME] = { "name", UNIT_NAME, "full name" },
@@ -88,6 +90,9 @@ static const struct column_spec op_columns[] = {
     [SHAPES] = { "shapes", UNIT_NAME, "operands and results" },
     [IS_EAGER] = { "is_eager", UNIT_BOOL, "ran op by op" },
     [CATEGORY] = { "category", UNIT_NAME, "category as recorded" },
+    [SIBLINGS] = { "siblings", UNIT_COUNT,
+                   "instructions of its program, itself among them, that do the same with the same "
+                   "shapes and need nothing of each other; none: fewer than 16" },
 };
 enum type_column {
     T_TYPE,
@@ -141,7 +146,7 @@ static void fill_op(struct study *study, struct table *table, size_t row, uint32
         emit_number(table, ON_CHIP_BYTES, row, (double)op->on_chip_bytes);
 }
 
-static bool fill_ops(struct study *study, const struct op_times *times)
+static bool fill_ops(struct study *study, const struct op_times *times, const uint32_t *siblings)
 {
     const struct profile *profile = study->profile;
     struct table         *table = facts_table(&study->facts, &tables[0]);
@@ -177,6 +182,8 @@ static bool fill_ops(struct study *study, const struct op_times *times)
         emit_number(table, ROW_MEDIAN_NS, row, time->median_ns);
         emit_number(table, SHARE, row, time->self_ns / times->step_count / times->step_ns);
         emit_number(table, IS_EAGER, row, time->is_eager);
+        if (siblings && time->op != NO_ID && siblings[time->op])
+            emit_number(table, SIBLINGS, row, siblings[time->op]);
     }
     return table != NULL;
 }
@@ -290,7 +297,9 @@ static bool run(struct study *study, struct err *err)
 {
     struct arena    scratch = { 0 };
     struct op_times times;
-    bool is_done = op_times_make(study, &scratch, &times) && op_times_keep(study, &times);
+    uint32_t       *siblings = NULL;
+    bool is_done = op_times_make(study, &scratch, &times) && op_times_keep(study, &times) &&
+                   siblings_count(study->profile, &scratch, &siblings);
 
     if (is_done && times.count == 0) {
         for (size_t i = 0; is_done && i < ARRAY_COUNT(tables); i++)
@@ -299,7 +308,7 @@ static bool run(struct study *study, struct err *err)
         is_done = is_done && facts_absent(&study->facts, "ops.", "host tracing or run metadata",
                                           "no op ran in the recorded steps");
     } else if (is_done) {
-        is_done = fill_ops(study, &times) && fill_types(study, &times, &scratch) &&
+        is_done = fill_ops(study, &times, siblings) && fill_types(study, &times, &scratch) &&
                   set_facts(study, &times);
     }
     arena_free(&scratch);
