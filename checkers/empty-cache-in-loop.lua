@@ -38,8 +38,8 @@ phases, where few steps have it.]],
         fmt.pct(top.steps_share), fmt.pct(cfg.min_steps_share)),
       remedy = { text = "Delete empty_cache() from the loop; against fragmentation let segments grow.",
                  flags = "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True" },
-      impact = impact.replay { { "scale", parts = { "host", "idle.sync" }, name = p:names("driver_allocates"),
-                                 factor = 0 },
+      impact = impact.replay { p:has("device.busy_ns") and { "omit", name = p:names("driver_allocates") }
+                                 or { "scale", parts = { "host", "idle.sync" }, name = p:names("driver_allocates") },
                                fallback = impact.exposed { ns = ns } },
       confidence = "high",
     }

@@ -15,9 +15,10 @@ return rule {
   },
   doc = [[
 With CUDA_LAUNCH_BLOCKING=1, or in a debug mode, each launch call returns only after its kernel:
-nothing overlaps, and what the recording shows of asynchrony is not real. Priced as the idle time of
-the device, less the launches' usual cost. Silent for few launches: a graph launch blocks in its own
-right; and for runtimes other than CUDA's and HIP's, whose calls may run the work by design.]],
+nothing overlaps, and what the recording shows of asynchrony is not real. Priced by replay of launches that do
+not wait; where nothing can be replayed as the idle time of the device, less the launches' usual cost. Silent
+for few launches: a graph launch blocks in its own right; and for runtimes other than CUDA's and HIP's, whose
+calls may run the work by design.]],
 
   check = function(p, cfg)
     local share, count = p.fact["launch.blocking_share"], p.fact["launch.count_per_step"]
@@ -29,6 +30,9 @@ right; and for runtimes other than CUDA's and HIP's, whose calls may run the wor
     end
     local extra_ns = math.max(0, math.min(p.fact["launch.ns_per_step"] - count * cfg.launch_ns,
                                           p.fact["step.ns"] - p.fact["device.busy_ns"]))
+    local names = {}
+    for _, row in ipairs(launches and launches:top("total_ns", 8):rows() or {}) do names[#names + 1] = row.name end
+    local waits = #names > 0 and { "unblock", name = table.concat(names, "|"), ns = cfg.launch_ns }
     return finding {
       title = ("%s of launches wait for their kernel: blocking mode is on"):format(fmt.pct(share)),
       evidence = { { "launch calls as long as their kernel", share, "share" }, { "launches a step", count, "count" },
@@ -38,7 +42,8 @@ right; and for runtimes other than CUDA's and HIP's, whose calls may run the wor
       remedy = { text = "Unset CUDA_LAUNCH_BLOCKING (HIP_LAUNCH_BLOCKING) and leave anomaly detection off.",
                  code = p.framework == "pytorch" and "torch.autograd.set_detect_anomaly(False)" or nil,
                  flags = "CUDA_LAUNCH_BLOCKING=0" },
-      impact = impact.exposed { ns = extra_ns },
+      impact = waits and impact.replay { waits, fallback = impact.exposed { ns = extra_ns } }
+        or impact.exposed { ns = extra_ns },
       confidence = "medium",
     }
   end,
@@ -47,6 +52,10 @@ right; and for runtimes other than CUDA's and HIP's, whose calls may run the wor
     { name = "all of them", framework = "pytorch", finding = true, impact_ns = 2e6,
       facts = { ["step.ns"] = 1e7, ["device.busy_ns"] = 8e6, ["launch.blocking_share"] = 0.98,
                 ["launch.count_per_step"] = 500, ["launch.ns_per_step"] = 9e6 } },
+    { name = "calls of CUDA", framework = "pytorch", finding = true, replay = { 3e6 },
+      facts = { ["step.ns"] = 1e7, ["device.busy_ns"] = 8e6, ["launch.blocking_share"] = 0.98,
+                ["launch.count_per_step"] = 500, ["launch.ns_per_step"] = 9e6 },
+      tables = { activities = { { name = "cudaLaunchKernel", kind = "launch", total_ns = 9e6 } } } },
     { name = "calls of a runtime that run the work themselves", finding = false,
       facts = { ["step.ns"] = 1e7, ["device.busy_ns"] = 8e6, ["launch.blocking_share"] = 0.98,
                 ["launch.count_per_step"] = 500, ["launch.ns_per_step"] = 9e6 },

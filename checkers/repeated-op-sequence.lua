@@ -97,6 +97,8 @@ end
 -- A value is read each time, as layers of a network do not: of each parameter, class or box. Computed and read
 -- together, the pauses go, and most of what small ops cost; long ops stay.
 local function of_reads(p, cfg)
+  -- What an accelerator waits for is the read, not the loop around it: scalar-readback.
+  if p:has("device.idle_share") then return nil end
   local step_ns, worst = p.fact["step.ns"], nil
   for row in p:table("sequences"):each() do
     if row.ops:find("aten::item") and row.repeats >= cfg.min_reads and
@@ -222,7 +224,8 @@ return rule {
   doc = [[
 Hundreds of small ops in a repeating pattern pay more for dispatch than for arithmetic, whatever loop makes them.
 Priced as a part of the time with low confidence. A sequence that ends in reading a value (`.item()`, `float()`) is a
-loop of the program over parameters, classes or boxes: priced as its pauses, and as its ops where these are small. A
+loop of the program over parameters, classes or boxes: priced as its pauses, and as its ops where these are small; with
+an accelerator scalar-readback says it. A
 network that is called again and again without gradients, where nothing shows that a call takes what the one before
 made, is priced as its small ops, and half of its large ones, of all calls but one. In TensorFlow a Python loop over
 slices leaves its rounds in the graph, numbered: priced as the executor's time for them and half to nine tenths of
@@ -299,6 +302,10 @@ rounds of a normalisation and a product, which are layers, and below min_share.]
           mean_op_ns = 4e3 },
         { ops = "AddBackward0 > MulBackward0 > PowBackward0 > LinalgVectorNormBackward0", repeats = 89,
           total_ns = 4e6, mean_op_ns = 8e3 } } } },
+    { name = "norms that an accelerator waits for", framework = "pytorch", finding = false,
+      facts = { ["step.ns"] = 1e7, ["torch.forward_ns"] = 5e6, ["device.idle_share"] = 0.3 },
+      tables = { sequences = { { ops = "aten::linalg_vector_norm > aten::item", repeats = 88, total_ns = 2.4e6,
+                                 gap_ns = 2e6, mean_op_ns = 8e4 } } } },
     { name = "layers of a deep network", framework = "pytorch", finding = false,
       facts = { ["step.ns"] = 2e7, ["torch.forward_ns"] = 9e6 },
       tables = { sequences = {

@@ -101,6 +101,17 @@ static int host_table(lua_State *lua)
     return 1;
 }
 
+/* Of changed calls the graph of all events also tells that the host then runs ahead. */
+static void ask_graph(const struct rule_view *view, const struct edit_list *list,
+                      const struct replay_result *before, struct replay_result *after)
+{
+    struct graph_replay_result graph;
+
+    if (edits_change_calls(list->edits.items, list->edits.count) && view->replay_graph &&
+        view->replay_graph(view->replay_context, list->edits.items, list->edits.count, &graph))
+        after->step_ns = before->step_ns - graph.saved_ns;
+}
+
 /* whatif{ edit, … } -> step_ns, saved_ns, selected_ns; nil and why where nothing can be replayed.
  */
 static int host_whatif(lua_State *lua)
@@ -120,6 +131,7 @@ static int host_whatif(lua_State *lua)
         lua_pushstring(lua, err.text);
         return 2;
     }
+    ask_graph(view, &list, &before, &after);
     lua_pushnumber(lua, after.step_ns);
     lua_pushnumber(lua, before.step_ns - after.step_ns);
     lua_pushnumber(lua, after.selected_ns);

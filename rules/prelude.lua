@@ -287,6 +287,20 @@ local function exposed_copies(p, kind)
   }
 end
 
+-- What the step saves where edits take calls away that the device waits for, and what a finding of that claims: a host
+-- that waited comes late for all that it launches behind, so that where a host that is faster besides hardly saves
+-- more, all that the device waits for has this one cause.
+local function without_calls(p, edits)
+  if not p:has("device.idle_share") then return nil end
+  local step_ns, saved_ns = p:whatif(edits)
+  if not step_ns then return nil end
+  local more = { table.unpack(edits) }
+  more[#more + 1] = { "scale", parts = { "host" }, factor = 0.4 }
+  local faster_ns, all_ns = p:whatif(more)
+  local is_cause = faster_ns and all_ns <= 2.5 * saved_ns
+  return saved_ns, is_cause and { { parts = { "host", "idle.launch", "idle.sync", "idle.other" } } } or nil
+end
+
 -- One of the device's two limits, arithmetic and memory bandwidth, is mostly used, and the other is not.
 local function at_limit(p, kind)
   local memory = p.fact["flops.bytes_per_step"] / (p.fact["flops.memory_peak_per_s"] * p.fact["step.ns"] / 1e9)
@@ -326,6 +340,7 @@ function host.profile(format, framework)
   function p:in_loop(kind) return in_loop(p, kind) end
   function p:in_kernels(kind) return in_kernels(p, kind) end
   function p:exposed_copies(kind) return exposed_copies(p, kind) end
+  function p:without_calls(edits) return without_calls(p, edits) end
   function p:at_limit(kind) return at_limit(p, kind) end
   return p
 end

@@ -295,7 +295,9 @@ static bool cap_impact(const struct pricing *pricing, const struct draft *draft,
     struct graph_replay_result without;
     double                     ns = INFINITY, recorded_ns = 0;
 
-    if (can_replay(pricing, about) && about->edits.count > 0 &&
+    if (!(impact->method == METHOD_REPLAY &&
+          edits_change_calls(draft->edits.edits.items, draft->edits.edits.count)) &&
+        can_replay(pricing, about) && about->edits.count > 0 &&
         !selected_ns(pricing, about, &ns, &recorded_ns, err))
         return false;
     if (impact->method != METHOD_REPLAY && !impact->resource && recorded_ns > 0 && ns < INFINITY)

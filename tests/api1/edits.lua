@@ -18,6 +18,8 @@ return rule {
       { "prefetch" },
       { "stage_parallel", stage = ".*::Map", factor = 8 },
       { "stage_scale", stage = ".*::Shuffle", factor = 0.1 },
+      { "omit", name = "aten::item", kinds = "sync" },
+      { "unblock", name = "cudaLaunchKernel", ns = 5e3 },
       { "step", ns = 1e3 },
       { "scale", cell = 1, factor = 0.5 },
     }

@@ -15,6 +15,8 @@ static void comes_back_as_it_was(void **state)
     static const char *const texts[] = {
         "prefetch",
         "scale parts=compute,copy kinds=op name=.*Foo op_type=MatMul|Conv2D host=3 factor=0.25",
+        "omit kinds=sync name=aten::item",
+        "unblock name=cudaLaunchKernel ns=5000",
         "stage_scale stage=\\QIterator::Root::Map\\E(::.*)? factor=0.1",
         "scale name=\"a \"\"quoted\"\" name\" cell=7",
         "step ns=3500000",

@@ -77,7 +77,8 @@ static const struct fact_spec produces[] = {
     [RECORDED_CALLS] = { "torch.recorded_calls", UNIT_COUNT,
                          "of them, those recorded for a backward pass" },
     [RECORDED_SHORT_NS] = { "torch.recorded_short_ns", UNIT_NS,
-                            "a quarter of the calls that a backward node is for take no longer" },
+                            "a quarter of the calls that a backward node is for take the thread no "
+                            "longer" },
     [BACKWARD_NS] = { "torch.backward_ns", UNIT_NS, "nodes of the backward pass a step" },
     [BACKWARD_NODES] = { "torch.backward_nodes", UNIT_COUNT, "how many" },
     [UPDATE_NS] = { "torch.update_ns", UNIT_NS, "optimizers' steps a step" },
@@ -308,8 +309,9 @@ static bool count_forward(struct summer *summer, uint32_t at, const struct eager
     summer->sums[FORWARD_NS] += ns;
     summer->sums[FORWARD_CALLS]++;
     summer->sums[RECORDED_CALLS] += call->sequence >= 0;
-    if (call->backward_ns > 0 && !summer->calls->is_on_device &&
-        !vec_push(&summer->recorded_ns, summer->scratch, ns))
+    if (call->backward_ns > 0 &&
+        !vec_push(&summer->recorded_ns, summer->scratch,
+                  summer->calls->is_on_device ? (double)(call->end_ns - call->start_ns) : ns))
         return false;
     if (before && !summer->calls->is_on_device && before->phase == PHASE_FORWARD &&
         before->window == call->window && before->timeline == call->timeline &&
@@ -459,8 +461,7 @@ static const bool is_size[FACT_COUNT] = {
 /* Facts that say what the host spends, which nothing follows from where it only feeds a device. */
 static bool is_host_time(size_t fact)
 {
-    return fact == FORWARD_GAP_NS || fact == PAUSES_NS || fact == LONGEST_PAUSE_NS ||
-           fact == RECORDED_SHORT_NS;
+    return fact == FORWARD_GAP_NS || fact == PAUSES_NS || fact == LONGEST_PAUSE_NS;
 }
 
 static bool set_facts(struct summer *summer, const struct eager_calls *calls)

@@ -1,8 +1,9 @@
 /*
  * torch marks: calls of a PyTorch program that give a setting or a habit away by what is around
  * them: memory filled although it was asked for empty and scatters done by sorting (deterministic
- * algorithms), tensors made on the CPU right before they are copied, and values read for the
- * gradient scaler. Times are those of the device's work where there is a device, else the calls'.
+ * algorithms), tensors made on the CPU, and worked on there, right before they are copied, and
+ * values read for the gradient scaler. Times are those of the device's work where there is a
+ * device, else the calls'.
  */
 #include "analyze/analysis.h"
 #include "analyze/device/device_activity.h"
@@ -61,21 +62,26 @@ static enum mark mark_inside(struct str name, struct str outer)
     return MARK_NONE;
 }
 
-struct outermost { /* the op before, on the same thread */
-    struct str name;
-    int64_t    duration_ns;
-    bool       is_checked; /* scaled gradients were checked, and nothing was read since */
+struct outermost {      /* ops before, on the same thread */
+    int64_t made_ns;    /* of those since the last launch that made something, and worked on it */
+    bool    is_made;    /* something */
+    bool    is_checked; /* scaled gradients were checked, and nothing was read since */
 };
 
-/* An op that is in no other: what came right before it decides. */
+/* An op that is in no other: what came before it decides. */
 static enum mark mark_behind(struct marking *marking, struct outermost *before, struct str name,
                              int64_t duration_ns)
 {
     enum mark mark = MARK_NONE;
 
-    if (str_equal(name, STR("aten::to")) && is_creation(before->name) && marking->has_device) {
+    if (str_equal(name, STR("aten::to")) && before->is_made && marking->has_device) {
         mark = MARK_CREATED;
-        marking->values[CREATED_NS] += (double)before->duration_ns;
+        marking->values[CREATED_NS] += (double)before->made_ns;
+        before->is_made = false;
+        before->made_ns = 0;
+    } else if (before->is_made || is_creation(name)) {
+        before->is_made = true;
+        before->made_ns += duration_ns;
     }
     if (str_equal(name, STR("aten::_amp_foreach_non_finite_check_and_unscale_")))
         before->is_checked = true;
@@ -83,8 +89,6 @@ static enum mark mark_behind(struct marking *marking, struct outermost *before, 
         marking->values[SCALER_READS]++;
         before->is_checked = false;
     }
-    before->name = name;
-    before->duration_ns = duration_ns;
     return mark;
 }
 
@@ -111,6 +115,8 @@ static void walk(struct marking *marking, const struct timeline *timeline)
         int64_t                duration_ns = event_duration_ns(profile, event);
         struct inside         *inside = &marking->inside[event];
 
+        if (activity->kind == ACTIVITY_LAUNCH) /* what is made is made on the device */
+            before.is_made = false, before.made_ns = 0;
         if (around != NO_ID)
             *inside = marking->inside[around];
         if (activity->kind == ACTIVITY_OP &&

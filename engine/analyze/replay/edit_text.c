@@ -237,8 +237,8 @@ bool edit_scan(struct edit *edit, struct str text, struct arena *arena, struct e
     if (kind == EDIT_KIND_COUNT)
         return fails(
             &reading,
-            "an edit begins with scale, subtract, overlap, prefetch, stage_parallel, stage_scale "
-            "or step, not",
+            "an edit begins with scale, subtract, overlap, prefetch, stage_parallel, stage_scale, "
+            "omit, unblock or step, not",
             word);
     edit->kind = (enum edit_kind)kind;
     reading.rest = str_trim(str_slice(reading.rest, word.len, reading.rest.len));

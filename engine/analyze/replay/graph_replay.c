@@ -88,6 +88,36 @@ static bool is_of_device(const struct event_graph *graph, const struct edit *edi
     return !(parts & (UINT32_C(1) << PART_COPY)) || graph->path.shows_copies;
 }
 
+/* About calls that are not made or do not wait, which have names. */
+static bool is_of_calls(const struct edit *edit)
+{
+    const struct edit_select *select = &edit->select;
+
+    return (edit->kind == EDIT_OMIT || edit->kind == EDIT_UNBLOCK) &&
+           (select->name || select->op_type) && !select->part_mask && !select->stage &&
+           !select->cell;
+}
+
+/* About a thread's own work, which the graph shows as far as it is not the path that is edited. */
+static bool is_of_host(const struct edit *edit)
+{
+    return (edit->kind == EDIT_SCALE || edit->kind == EDIT_SUBTRACT) &&
+           edit->select.part_mask == UINT32_C(1) << PART_HOST && !edit->select.stage &&
+           !edit->select.cell;
+}
+
+/* Changed calls, and what else of the host then changes; or an accelerator's work. */
+static bool can_edit(const struct event_graph *graph, const struct edit *edits, size_t count)
+{
+    bool with_host = edits_change_calls(edits, count);
+
+    for (size_t i = 0; i < count; i++)
+        if (!is_of_device(graph, &edits[i]) && !is_of_calls(&edits[i]) &&
+            !(with_host && is_of_host(&edits[i])))
+            return false;
+    return count > 0;
+}
+
 /* An event is known by its name, and by its op's. */
 static bool is_named(const struct profile *profile, const struct pattern *pattern,
                      const struct activity *activity, bool is_type)
@@ -101,30 +131,50 @@ static bool is_named(const struct profile *profile, const struct pattern *patter
                      PATTERN_YES;
 }
 
-/* Marks frames that bear a name or an op of the type, or that are inside such. */
+/* By frame: something of the kinds happens in it. Frames stand behind those that they are in. */
+static const bool *frames_with(const struct editing *editing, uint32_t kinds)
+{
+    const struct path *path = &editing->graph->path;
+    bool              *has = arena_new_array(editing->scratch, bool, path->frames.count + 1);
+
+    for (uint32_t f = (uint32_t)path->frames.count; has && f-- > 0;) {
+        const struct frame *frame = &path->frames.items[f];
+
+        has[f] =
+            has[f] || kinds & KIND_BIT(event_activity(editing->study->profile, frame->event)->kind);
+        if (has[f] && frame->parent != NO_ID)
+            has[frame->parent] = true;
+    }
+    return has;
+}
+
+/* Marks frames that bear a name or an op of the type, or that are inside such; of calls that are
+ * not made only those with something of the kinds in them. */
 static bool match_frames(const struct editing *editing, const char *name, bool is_type,
-                         bool *is_match)
+                         uint32_t kinds, bool *is_match)
 {
     enum { UNSEEN, NO, YES };
     const struct profile *profile = editing->study->profile;
     const struct path    *path = &editing->graph->path;
     struct err            err = { 0 };
     struct pattern       *pattern = pattern_new(str_from(name), PATTERN_WHOLE, true, &err);
-    uint8_t *seen = arena_new_array(editing->scratch, uint8_t, profile->activities.count + 1);
-    bool     is_settled;
+    uint8_t    *seen = arena_new_array(editing->scratch, uint8_t, profile->activities.count + 1);
+    const bool *has = kinds ? frames_with(editing, kinds) : NULL;
+    bool        is_settled, ok = seen && (has || !kinds);
 
-    for (uint32_t f = 0; pattern && seen && f < path->frames.count; f++) {
+    for (uint32_t f = 0; pattern && ok && f < path->frames.count; f++) {
         const struct frame    *frame = &path->frames.items[f];
         uint32_t               row = event_activity_id(profile, frame->event);
         const struct activity *activity = &profile->activities.items[row];
 
         if (seen[row] == UNSEEN)
             seen[row] = is_named(profile, pattern, activity, is_type) ? YES : NO;
-        is_match[f] = seen[row] == YES || (frame->parent != NO_ID && is_match[frame->parent]);
+        is_match[f] = (seen[row] == YES && (!has || has[f])) ||
+                      (frame->parent != NO_ID && is_match[frame->parent]);
     }
     is_settled = pattern && pattern_settled(pattern, &err);
     pattern_free(pattern);
-    return is_settled && seen;
+    return is_settled && ok;
 }
 
 static bool has_kind(const struct event_graph *graph, const struct graph_node *node, uint32_t kinds)
@@ -135,14 +185,14 @@ static bool has_kind(const struct event_graph *graph, const struct graph_node *n
 }
 
 /* Keeps of the selected nodes those whose frame, or whose launch's, matches. */
-static bool narrow(struct editing *editing, const char *name, bool is_type)
+static bool narrow(struct editing *editing, const char *name, bool is_type, uint32_t kinds)
 {
     const struct event_graph *graph = editing->graph;
     bool *is_match = arena_new_array(editing->scratch, bool, graph->path.frames.count + 1);
 
     if (!name)
         return true;
-    if (!is_match || !match_frames(editing, name, is_type, is_match))
+    if (!is_match || !match_frames(editing, name, is_type, kinds, is_match))
         return false;
     for (uint32_t i = 0; i < graph->nodes.count; i++) {
         const struct graph_node *node = &graph->nodes.items[i];
@@ -154,23 +204,36 @@ static bool narrow(struct editing *editing, const char *name, bool is_type)
     return true;
 }
 
-static bool select_nodes(struct editing *editing, const struct edit_select *select)
+/* Work of devices or of threads, as the parts say; of calls that are not made both. */
+static bool select_nodes(struct editing *editing, const struct edit *edit)
 {
     const struct event_graph *graph = editing->graph;
+    const struct edit_select *select = &edit->select;
+    bool                      is_calls = is_of_calls(edit), is_host = is_of_host(edit);
 
     for (uint32_t i = 0; i < graph->nodes.count; i++) {
         const struct graph_node *node = &graph->nodes.items[i];
         const struct graph_line *line = &graph->lines.items[node->line];
 
-        editing->is_selected[i] = line->is_device && node->frame != NO_ID &&
-                                  select->part_mask >> node->class & 1 &&
-                                  has_kind(graph, node, select->kind_mask) &&
-                                  (select->host == NO_ID || select->host == line->host);
+        editing->is_selected[i] =
+            (node->frame != NO_ID || (is_host && node->role != NODE_STEP)) &&
+            (is_calls || (line->is_device != is_host && select->part_mask >> node->class & 1 &&
+                          has_kind(graph, node, select->kind_mask))) &&
+            (select->host == NO_ID || select->host == line->host);
     }
-    return narrow(editing, select->name, false) && narrow(editing, select->op_type, true);
+    return narrow(editing, select->name, false, is_calls ? select->kind_mask : 0) &&
+           narrow(editing, select->op_type, true, is_calls ? select->kind_mask : 0);
 }
 
-/* What the reference host's selected work takes a step, changes so far included. */
+/* What a thread's node takes, without what recording took of it. */
+static double host_node_ns(const struct editing *editing, uint32_t row)
+{
+    return (double)(editing->graph->nodes.items[row].own_ns -
+                    (editing->recorder_ns ? editing->recorder_ns[row] : 0));
+}
+
+/* What the reference host's selected work takes a step, changes so far included; of a thread's that
+ * of calls which are made. */
 static double selected_ns(const struct editing *editing)
 {
     const struct event_graph *graph = editing->graph;
@@ -179,11 +242,52 @@ static double selected_ns(const struct editing *editing)
     for (uint32_t i = 0; i < graph->nodes.count; i++) {
         const struct graph_node *node = &graph->nodes.items[i];
 
-        if (editing->is_selected[i] &&
-            graph->lines.items[node->line].host == editing->study->steps.host)
+        if (!editing->is_selected[i] ||
+            graph->lines.items[node->line].host != editing->study->steps.host)
+            continue;
+        if (graph->lines.items[node->line].is_device)
             sum_ns += (double)node->own_ns * editing->changes.factors[editing->skeleton->of[i]];
+        else if (!editing->is_gone[i])
+            sum_ns += host_node_ns(editing, i);
     }
     return sum_ns / graph->group_count;
+}
+
+/* The end of a call. A node of the skeleton that waits begins with it. */
+static void stop_waiting(struct editing *editing, uint32_t row)
+{
+    const struct graph_node *node = &editing->graph->nodes.items[row];
+
+    if (node->role == NODE_RESUME &&
+        event_graph_edges_end(editing->graph, row) - node->first_edge > 1)
+        editing->changes.flags[editing->skeleton->of[row]] |= CHANGE_NO_WAIT;
+}
+
+/* A thread's node takes no time, and waits for nothing. */
+static void remove_host_node(struct editing *editing, uint32_t row)
+{
+    if (editing->is_gone[row])
+        return;
+    editing->is_gone[row] = true;
+    editing->changes.extra_ns[editing->skeleton->of[row]] -= (int64_t)host_node_ns(editing, row);
+    stop_waiting(editing, row);
+}
+
+/* Calls are made and wait for nothing. */
+static void unblock_selected(struct editing *editing, double most_ns)
+{
+    const struct event_graph *graph = editing->graph;
+
+    for (uint32_t i = 0; i < graph->nodes.count; i++) {
+        double ns = host_node_ns(editing, i);
+
+        if (!editing->is_selected[i] || editing->is_gone[i] ||
+            graph->lines.items[graph->nodes.items[i].line].is_device)
+            continue;
+        stop_waiting(editing, i);
+        if (ns > most_ns)
+            editing->changes.extra_ns[editing->skeleton->of[i]] -= (int64_t)(ns - most_ns);
+    }
 }
 
 /* Selected work is gone; where it is not just done elsewhere, so are the calls that launched it. */
@@ -205,10 +309,8 @@ static bool remove_selected(struct editing *editing, bool with_calls)
         if (graph->lines.items[graph->nodes.items[i].line].is_device) {
             editing->changes.factors[of] = 0;
             editing->changes.flags[of] |= CHANGE_GONE;
-        } else if (!editing->is_gone[i]) {
-            editing->is_gone[i] = true;
-            editing->changes.extra_ns[of] -=
-                graph->nodes.items[i].own_ns - (editing->recorder_ns ? editing->recorder_ns[i] : 0);
+        } else {
+            remove_host_node(editing, i);
         }
     }
     return true;
@@ -216,17 +318,32 @@ static bool remove_selected(struct editing *editing, bool with_calls)
 
 static void scale_selected(struct editing *editing, double factor)
 {
-    for (uint32_t i = 0; i < editing->graph->nodes.count; i++)
-        if (editing->is_selected[i])
-            editing->changes.factors[editing->skeleton->of[i]] *= (float)factor;
+    const struct event_graph *graph = editing->graph;
+
+    for (uint32_t i = 0; i < graph->nodes.count; i++) {
+        uint32_t of = editing->skeleton->of[i];
+
+        if (!editing->is_selected[i])
+            continue;
+        if (graph->lines.items[graph->nodes.items[i].line].is_device)
+            editing->changes.factors[of] *= (float)factor;
+        else if (!editing->is_gone[i])
+            editing->changes.extra_ns[of] -= (int64_t)((1 - factor) * host_node_ns(editing, i));
+    }
 }
 
 static bool apply(struct editing *editing, const struct edit *edit)
 {
     double ns, factor = edit->factor;
 
-    if (!select_nodes(editing, &edit->select))
+    if (!select_nodes(editing, edit))
         return false;
+    if (edit->kind == EDIT_OMIT)
+        return remove_selected(editing, false);
+    if (edit->kind == EDIT_UNBLOCK) {
+        unblock_selected(editing, edit->ns);
+        return true;
+    }
     ns = selected_ns(editing);
     if (edit->kind == EDIT_OVERLAP) {
         editing->aside_ns = fmax(editing->aside_ns, ns);
@@ -234,7 +351,7 @@ static bool apply(struct editing *editing, const struct edit *edit)
     }
     if (edit->kind == EDIT_SUBTRACT)
         factor = edit->ns < ns ? 1 - edit->ns / ns : 0;
-    if (factor > 0) {
+    if (factor > 0 || is_of_host(edit)) {
         scale_selected(editing, factor);
         return true;
     }
@@ -254,11 +371,9 @@ bool graph_replay_run(struct study *study, const struct edit *edits, size_t coun
     struct arena               scratch = { .budget_bytes = study->arena->budget_bytes };
     struct editing             editing = { .study = study, .scratch = &scratch };
     struct schedule            schedule;
-    bool                       ok = replay && count > 0;
+    bool                       ok;
 
-    for (size_t i = 0; ok && i < count; i++)
-        ok = is_of_device(replay->whole, &edits[i]);
-    if (!ok)
+    if (!replay || !can_edit(replay->whole, edits, count))
         return false;
     editing.graph = replay->whole;
     editing.skeleton = &replay->skeleton;

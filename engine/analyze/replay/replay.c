@@ -31,6 +31,14 @@ struct replay {
     bool                         has_stage_edits;
 };
 
+bool edits_change_calls(const struct edit *edits, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (edits[i].kind == EDIT_OMIT || edits[i].kind == EDIT_UNBLOCK)
+            return true;
+    return false;
+}
+
 static bool pattern_for(const char *text, struct pattern **pattern, struct err *err)
 {
     *pattern = NULL;
@@ -277,6 +285,10 @@ static bool apply(struct replay *replay, const struct edit *edit, double *select
     switch (edit->kind) {
     case EDIT_SCALE:
         scale_selected(replay, edit->factor, true);
+        return true;
+    case EDIT_OMIT:
+    case EDIT_UNBLOCK:
+        scale_selected(replay, 0, true);
         return true;
     case EDIT_SUBTRACT: {
         double all_ns = edit->ns * (double)replay->path->step_rows.count;

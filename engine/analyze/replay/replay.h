@@ -45,6 +45,9 @@ struct edit {
     double             factor;
     double             ns;
 };
+/* Calls that are not made or do not wait: what that frees lies beside them, too. */
+bool edits_change_calls(const struct edit *edits, size_t count);
+
 struct replay_result {
     double step_ns;     /* median after the edits */
     double selected_ns; /* median time a step that the last edit selected, on the path */
