@@ -2,15 +2,19 @@
 -- A compiled loop whose rounds the host starts one by one, with a few short kernels in each.
 local function of_loop(p, cfg, gap_ns)
   if p.framework ~= "jax" or not p:has("ops") then return nil end
-  local rounds, count, ns, names = 0, 0, 0, {}
+  local rounds, count, ns, names, has_products = 0, 0, 0, {}, false
   local inside = p:table("ops"):where { kind = "kernel", scope = { like = "/while/body/" }, mean_ns = { max = 1e4 },
                                         calls = { min = cfg.min_rounds } }
   for row in inside:each() do
     rounds, count, ns = math.max(rounds, row.calls), count + row.calls, ns + row.self_ns
     names[#names + 1] = "\\Q" .. row.name .. "\\E"
+    has_products = has_products or row.name:find("gemm|dot|custom-call|conv") ~= nil
   end
   if count < cfg.min_share * p.fact["kernels.count_per_step"] then return nil end
-  local in_loop = { "scale", parts = { "host" }, name = "while(\\.\\d+)?", factor = 1 / cfg.unroll }
+  -- Rounds of elementwise work become one kernel; products stay what they are, one after the other.
+  local unroll = has_products and cfg.unroll or 4 * cfg.unroll
+  local kept = has_products and cfg.kept_products or cfg.kept_in_loop
+  local in_loop = { "scale", parts = { "host" }, name = "while(\\.\\d+)?", factor = 1 / unroll }
   local _, _, host_ns = p:whatif { in_loop }
   if type(host_ns) ~= "number" or host_ns < 0.5 * gap_ns then return nil end
   return finding {
@@ -27,9 +31,9 @@ local function of_loop(p, cfg, gap_ns)
                  .. "rounds that need nothing of each other; else put several into one.",
                code = "jax.lax.associative_scan(combine, (decay, x), axis=1)\n"
                  .. "jax.lax.scan(f, h, xs, unroll=16)   # else" },
-    impact = impact.replay { in_loop, { "scale", parts = { "idle.launch" }, factor = 1 / cfg.unroll },
+    impact = impact.replay { in_loop, { "scale", parts = { "idle.launch" }, factor = 1 / unroll },
                              { "scale", parts = { "compute", "copy" },
-                               name = table.concat(names, "|") .. "|MemcpyD2D", factor = cfg.kept_in_loop } },
+                               name = table.concat(names, "|") .. "|MemcpyD2D", factor = kept } },
     confidence = "medium",
   }
 end
@@ -50,18 +54,21 @@ return rule {
     left = { default = 0.4, min = 0, max = 1, unit = "share",
              doc = "of what the device waits for, what a compiled or captured step still costs" },
     min_rounds = { default = 32, min = 2, max = 1e9, unit = "count", doc = "JAX: rounds of a compiled loop, a step" },
-    unroll = { default = 16, min = 1, max = 1e6, unit = "count", doc = "rounds of it that may become one" },
-    kept_in_loop = { default = 0.25, min = 0, max = 1, unit = "ratio",
-                     doc = "what is left of the time of kernels in it, most of which is their start and end" },
+    unroll = { default = 16, min = 1, max = 1e6, unit = "count",
+               doc = "rounds of it that may become one, four times as many where nothing is multiplied" },
+    kept_in_loop = { default = 0.1, min = 0, max = 1, unit = "ratio",
+                     doc = "what is left of the time of elementwise kernels in it, which become one" },
+    kept_products = { default = 0.8, min = 0, max = 1, unit = "ratio",
+                      doc = "what is left of the time of kernels where it multiplies" },
     max_queue = { default = 16, min = 0, max = 1e6, unit = "count",
                   doc = "launches waiting from which the host is ahead and their cost is hidden" },
   },
   doc = [[
-A kernel below 10 µs is over before the next one is there, so the device waits for the host between
-them. Priced by replay with two fifths of the host's part of the step and of starting kernels, as a step costs that is
-compiled or captured whole. In a compiled loop of JAX whose rounds the host starts, priced as if sixteen rounds were
-one, with a quarter of their kernels' time. Silent where the pauses are shorter than the kernels, and where the host is
-well ahead.]],
+A kernel below 10 µs is over before the next one is there, so the device waits for the host between them. Priced by
+replay with two fifths of the host's part of the step and of starting kernels, as a step costs that is compiled or
+captured whole. In a compiled loop of JAX whose rounds the host starts, priced as if sixteen rounds were one, with
+most of their kernels' time; where none multiplies, as if four times as many were one kernel. Silent where the pauses
+are shorter than the kernels, and where the host is well ahead.]],
 
   check = function(p, cfg)
     local step_ns, share = p.fact["step.ns"], p.fact["kernels.tiny_share"]
