@@ -120,11 +120,16 @@ local function grouped(rows, key_of)
   return list
 end
 
+-- Instructions of compiled programs that say who does them, not what: their kernels tell.
+local opaque = { fusion = true, ["custom-call"] = true, call = true }
+
 -- What is known of how far the ops of a kernel are from what the device can do.
 local function roof(p, op)
   if not op or op == "" then return "not known: kernels without an op, as a replayed graph has them, tell no sizes" end
   if not p:has("roofline") then return "not known: sizes or this device's peaks are not recorded" end
-  for row in p:table("roofline"):where { type = op }:top("ns", 1):each() do
+  local rows = p:table("roofline")
+  if rows:where { op = op }:count() == 0 then rows = rows:where { type = op } else rows = rows:where { op = op } end
+  for row in rows:top("ns", 1):each() do
     if row.efficiency and row.efficiency > 0 and row.efficiency <= 1.1 then
       local word = row.efficiency >= 0.6 and "at its roof: " or ""
       return ("%s%s of its %s limit"):format(word, fmt.pct(math.min(row.efficiency, 1)), row.bound)
@@ -136,8 +141,9 @@ end
 local function of_kernels(p, cfg)
   local kernels, step_ns = p:table("kernels"), p.fact["step.ns"]
   local ops = grouped(kernels, function(row)
-    return row.op_type and row.op_type ~= "" and row.op_type or row.op and row.op ~= "" and row.op
-      or fmt.kernel(row.family or row.name)
+    local is_opaque = opaque[row.op_type or ""] or (row.op or ""):find("^command_buffer")
+    return is_opaque and kinds[row.category] or row.op_type and row.op_type ~= "" and row.op_type
+      or row.op and row.op ~= "" and row.op or fmt.kernel(row.family or row.name)
   end)
   local kernel_classes = grouped(kernels, function(row) return kinds[row.category] end)
   local total_ns = 0
@@ -153,7 +159,9 @@ local function of_kernels(p, cfg)
   for i = 1, math.min(3, #ops) do
     evidence[i] = { ops[i].key .. ", kernel time a step", ops[i].ns, "ns", share = math.min(1, ops[i].ns / step_ns) }
   end
-  evidence[#evidence + 1] = { "how far from what the device can do", roof(p, top.row.op_type or top.row.op) }
+  local at = top.row
+  local reached = roof(p, opaque[at.op_type or ""] and at.op or at.op_type or at.op)
+  evidence[#evidence + 1] = { "how far from what the device can do", reached }
   local first = ops[1]
   for _, group in ipairs(ops) do
     if is_class and kinds[group.row.category] == class.key then first = group break end
@@ -165,8 +173,8 @@ local function of_kernels(p, cfg)
   return finding {
     title = is_class and ("%s take %s of kernel time, %s first (%s)"):format(
       class.key, fmt.pct(share), first.key, fmt.pct(first.ns / total_ns))
-      or ("%s takes %s of kernel time"):format(top.key, fmt.pct(share)),
-    severity = share >= cfg.high_share and is_device and "warn" or "info",
+      or ("%s %s %s of kernel time"):format(top.key, remedies[top.key] and "take" or "takes", fmt.pct(share)),
+    severity = share >= cfg.high_share and is_device and not reached:find("^at its roof") and "warn" or "info",
     subject = { kernel = row.name, op = row.op and row.op ~= "" and row.op or nil },
     locations = row.source_file and row.source_file ~= "" and { { file = row.source_file, line = row.source_line } }
       or {},
@@ -500,6 +508,22 @@ ops are a small part of the step.]],
                                total_ns = 1e6 } },
                  roofline = { { op = "aten::_flash_attention_forward", type = "aten::_flash_attention_forward",
                                 ns = 8e6, efficiency = 0.65, bound = "compute" } } } },
+    { name = "a library's products at their roof", format = "xspace", finding = true, severity = "info",
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.02 },
+      tables = { kernels = { { name = "nvjet_1", category = "gemm", op = "custom-call.1", op_type = "custom-call",
+                               calls = 10, total_ns = 5e6 },
+                             { name = "nvjet_2", category = "gemm", op = "gemm_fusion.2", op_type = "fusion",
+                               calls = 10, total_ns = 4e6 } },
+                 roofline = { { op = "custom-call.1", type = "custom-call", ns = 5e6, efficiency = 0.7,
+                                bound = "compute" },
+                              { op = "custom-call.3", type = "custom-call", ns = 9e6, efficiency = 0.1,
+                                bound = "compute" } } } },
+    { name = "a library's products far from it", format = "xspace", finding = true, severity = "warn",
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.02 },
+      tables = { kernels = { { name = "nvjet_1", category = "gemm", op = "custom-call.1", op_type = "custom-call",
+                               calls = 10, total_ns = 9e6 } },
+                 roofline = { { op = "custom-call.1", type = "custom-call", ns = 9e6, efficiency = 0.3,
+                                bound = "compute" } } } },
     { name = "products of a replayed graph", format = "kineto", finding = true,
       facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.02 },
       tables = { kernels = { { name = "nvjet_1", family = "nvjet_1", category = "gemm", op = "", calls = 40,
