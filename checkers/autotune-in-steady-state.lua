@@ -1,4 +1,36 @@
 -- A library still tries algorithms in steady steps.
+-- cuDNN's benchmark leaves no range: a convolution that runs for the first time in a size launches many kernels, by
+-- many names, where one or two do the work.
+local function of_convolutions(p, cfg)
+  if p.framework ~= "pytorch" or not p:has("kernels") or not p:has("ops") then return nil end
+  local tried = p:table("kernels"):where { op_type = { like = "^aten::(cudnn_|miopen_)?convolution" } }
+  local step_ns, names, distinct = p.fact["step.ns"], {}, 0
+  for row in tried:each() do
+    if not names[row.name] then names[row.name], distinct = true, distinct + 1 end
+  end
+  local convolutions = p:table("ops"):where { type = { like = "^aten::(cudnn_|miopen_)?convolution(_backward)?$" } }
+  local calls = convolutions:sum("calls")
+  local launches, ns = tried:sum("calls"), tried:sum("total_ns")
+  if calls <= 0 or distinct < cfg.min_kernels or launches < cfg.min_kernels * calls then return nil end
+  ns = math.min((1 - 2 * calls / launches) * ns, step_ns)
+  if ns < cfg.min_share * step_ns then return nil end
+  -- It waits for each kernel that it measures: the device is idle meanwhile.
+  local most_ns = math.min(ns + p.fact["device.idle_share"] * step_ns, step_ns)
+  return finding {
+    title = ("%s convolutions launch %s kernels a step: each size is tried out anew"):format(
+      fmt.whole(calls), fmt.whole(launches)),
+    subject = { op = "aten::convolution" },
+    evidence = { { "trying, a step", ns, "ns", share = math.min(1, ns / step_ns) },
+                 { "kernels a convolution", launches / calls, "count" }, { "different kernels", distinct, "count" } },
+    condition = ("%s kernels a convolution, %s accepted"):format(
+      fmt.whole(launches / calls), fmt.whole(cfg.min_kernels)),
+    remedy = { text = "Bring inputs to a few sizes, by resizing or padding; or leave the search off where sizes vary.",
+               code = "torch.backends.cudnn.benchmark = False   # with shapes that vary" },
+    impact = impact.exposed { ns = ns, low = ns, high = most_ns },
+    confidence = "medium",
+  }
+end
+
 return rule {
   id = "autotune-in-steady-state", api = 1, version = "1.0.0",
   title = "A library still tries algorithms in steady steps",
@@ -6,19 +38,26 @@ return rule {
   formats = { "kineto", "xspace" },
   needs = { "step.ns", "step.used", "device.idle_share", "activities" },
   cause = "compile", tags = { "compile" },
+  more_specific_than = { "hot-op", "roofline-gap", "host-bound", "tiny-kernels", "graph-capture-candidate",
+      "kernel-launch-bound", "long-gpu-gap", "layout-transposes" },
   params = {
     min_steps = { default = 3, min = 2, max = 1e6, unit = "count", doc = "steps, to tell steady ones from the first" },
     min_steps_share = { default = 0.5, min = 0, max = 1, unit = "share", doc = "of the steps, those that try" },
+    min_kernels = { default = 8, min = 2, max = 1e4, unit = "count",
+                    doc = "PyTorch: kernels a convolution, and different ones, from which it is tried out" },
     min_share = { default = 0.005, min = 0, max = 1, unit = "share", doc = "its time over the step" },
   },
   doc = [[
 cuDNN's search, XLA's and Triton's autotuners measure several algorithms once a shape. In each step it means that shapes
-keep changing or that the result is not kept. Priced as its time, as the step waits for what is measured. Silent in the
-first steps.]],
+keep changing or that the result is not kept. Priced as its time, as the step waits for what is measured. PyTorch's
+search by cuDNN shows as many kernels for each convolution: priced as all but two of them, at most with the device's
+idle time, as it waits for each. Silent in the first steps.]],
 
   check = function(p, cfg)
     if p.fact["step.used"] < cfg.min_steps then return nil end
     local step_ns = p.fact["step.ns"]
+    local convolutions = of_convolutions(p, cfg)
+    if convolutions then return convolutions end
     local tries =
       p:table("activities"):where { name = { like = "(?i)^cudnnFind|redzone|autotun|benchmark_all_configs|miopenFind" },
                                     steps_share = { min = cfg.min_steps_share } }
@@ -48,6 +87,28 @@ first steps.]],
       facts = { ["step.ns"] = 1e7, ["step.used"] = 5, ["device.idle_share"] = 0.3 },
       tables = { activities = { { name = "cudnnFindConvolutionForwardAlgorithmEx", steps_share = 1, events = 2,
                                   total_ns = 1e6 } } } },
+    -- 40 kernels a convolution: 38 of 40 parts of 6 ms, at most with 2 ms of idle time: 5.7 to 7.7 ms.
+    { name = "each picture has a size of its own", framework = "pytorch", format = "kineto", finding = true,
+      impact_ns = 6.7e6,
+      facts = { ["step.ns"] = 1e7, ["step.used"] = 5, ["device.idle_share"] = 0.2 },
+      tables = { activities = {},
+                 ops = { { type = "aten::cudnn_convolution", name = "aten::cudnn_convolution", calls = 2,
+                           self_ns = 1e4 } },
+                 kernels = (function()
+                   local rows = {}
+                   for i = 1, 8 do
+                     rows[i] = { name = "implicit_gemm_" .. i, op_type = "aten::cudnn_convolution", calls = 10,
+                                 total_ns = 7.5e5, category = "conv" }
+                   end
+                   return rows
+                 end)() } },
+    { name = "convolutions of eight sizes", framework = "pytorch", format = "kineto", finding = false,
+      facts = { ["step.ns"] = 1e7, ["step.used"] = 5, ["device.idle_share"] = 0.2 },
+      tables = { activities = {},
+                 ops = { { type = "aten::cudnn_convolution", name = "aten::cudnn_convolution", calls = 8,
+                           self_ns = 1e4 } },
+                 kernels = { { name = "implicit_gemm_1", op_type = "aten::cudnn_convolution", calls = 16,
+                               total_ns = 6e6, category = "conv" } } } },
     { name = "the first step", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7, ["step.used"] = 5, ["device.idle_share"] = 0.3 },
       tables = { activities = { { name = "cudnnFindConvolutionForwardAlgorithmEx", steps_share = 0.2, events = 0.2,
