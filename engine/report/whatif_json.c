@@ -115,6 +115,8 @@ void whatif_json(const struct whatif *whatif, const struct study *study,
     json_key(&json, "profile");
     info_json_profile(&json, study->recording, false);
     put_ms(&json, "step_ms", whatif->now.step_ns);
+    if (whatif->recording_ns > 0)
+        put_ms(&json, "recording_ms", whatif->recording_ns);
     put_integer(&json, "steps", whatif->step_count);
     if (!whatif->is_path)
         put_number(&json, "replay_error", whatif->error);

@@ -20,7 +20,12 @@ static void write_step(struct layout *layout, const struct whatif *whatif)
     struct text line = { .arena = layout->arena };
 
     text_add(&line, STR("A step takes "));
-    unit_print(&line, whatif->now.step_ns, UNIT_NS);
+    unit_print(&line, whatif->now.step_ns + whatif->recording_ns, UNIT_NS);
+    if (whatif->recording_ns > 0.01 * whatif->now.step_ns) {
+        text_add(&line, STR(", about "));
+        unit_print(&line, whatif->now.step_ns, UNIT_NS);
+        text_add(&line, STR(" without recording"));
+    }
     if (whatif->is_path) {
         text_add(&line, STR("; what edits leave of its path:"));
         layout_wrap(layout, 0, "", 0, text_str(&line));

@@ -370,6 +370,18 @@ static void take_before(struct whatif *whatif, size_t edit)
     whatif->each[edit].selected_count = whatif->each[edit].selected_ns = 0;
 }
 
+/* Of the graph that was scheduled as recorded; others were made for a part of the steps. */
+static void find_recorder(struct editor *editor)
+{
+    const struct steps_schedule *made = steps_schedule_of(editor->study);
+
+    if (!made || editor->graph != &made->graph || !made->recorder_ns || made->step_ns <= 0)
+        return;
+    editor->recorder_ns = made->recorder_ns;
+    editor->recording_ns =
+        steps_ns(&editor->study->steps) * (1 - made->without_recorder_ns / made->step_ns);
+}
+
 static bool run_edits(struct editor *editor, struct whatif *whatif, struct err *err)
 {
     if (!whatif->is_bare && !editor_begin(editor, whatif, err))
@@ -416,6 +428,9 @@ bool whatif_run_on(struct whatif *whatif, const struct event_graph *graph, struc
     if (!whatif->each || !editor.is_selected ||
         !graph_changes_make(&editor.changes, graph, &editor.scratch))
         ok = err_set(err, ERR_LIMIT, "the edits do not fit the memory budget");
+    find_recorder(&editor);
+    if (ok)
+        editor_reset(&editor);
     ok = ok && run_edits(&editor, whatif, err) &&
          (!whatif->is_efficiency || efficiency_ranks(&editor, whatif, arena, err));
     arena_free(&editor.scratch);

@@ -13,12 +13,12 @@ enum whatif_kind {
     WHATIF_COUNT
 };
 struct whatif_edit {
-    enum whatif_kind kind;
-    const char      *text;    /* as the user wrote it, with the option */
-    int              target;  /* enum whatif_target; -1: not about one */
-    const char      *pattern; /* regex, found anywhere in the name; NULL: all of the target */
-    double           factor;
-    int32_t          rank;
+    enum whatif_kind       kind;
+    const char            *text;    /* as the user wrote it, with the option */
+    int                    target;  /* enum whatif_target; -1: not about one */
+    const char            *pattern; /* regex, found anywhere in the name; NULL: all of the target */
+    double                 factor;
+    int32_t                rank;
     const struct hardware *hardware; /* of --hardware: what kernels run on; else NULL */
 };
 struct whatif_result {
@@ -39,11 +39,13 @@ struct whatif {
     int32_t     on_rank; /* edits touch this rank alone; -1: all */
     const char *sweep;   /* what the edits are about, each at another factor; NULL */
     bool        is_bare; /* times of steps alone, and that of a scheduled one is in now.step_ns */
-    bool        is_efficiency; /* each edit comes on top of those before it */
+    bool        is_efficiency;   /* each edit comes on top of those before it */
     bool        is_of_summaries; /* work between collectives instead of events */
-    bool        is_path;       /* edits of rules on the path of the step (edits_run.h): no parts */
-    double      error;         /* of the replay without edits */
-    uint32_t    step_count;
+    bool        is_path; /* edits of rules on the path of the step (edits_run.h): no parts */
+    double      error;   /* of the replay without edits */
+    double recording_ns; /* what recording took of a step, about, and now.step_ns is without; 0: not
+                            known */
+    uint32_t              step_count;
     struct whatif_result  now, together;
     struct whatif_result *each; /* by edit */
     double imbalance; /* is_efficiency: the step over the one with level ranks; 0: they are level */

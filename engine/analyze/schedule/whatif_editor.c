@@ -74,7 +74,7 @@ void editor_reset(struct editor *editor)
 {
     for (size_t i = 0; i < editor->graph->nodes.count; i++) {
         editor->changes.factors[i] = 1;
-        editor->changes.extra_ns[i] = 0;
+        editor->changes.extra_ns[i] = editor->recorder_ns ? -editor->recorder_ns[i] : 0;
         editor->changes.flags[i] = 0;
     }
 }
@@ -90,6 +90,8 @@ static void set_parts(const struct editor *editor, const double charged_ns[PART_
 
         if (!facts_get(&editor->study->facts, part_ns_fact((enum part)part), &ns))
             return;
+        if (part == PART_HOST)
+            ns = fmax(0, ns - editor->recording_ns);
         ns += (charged_ns[part] - editor->charged_ns[part]) * editor->scale;
         result->part_ns[part] = fmax(0, ns);
         sum_ns += result->part_ns[part];
@@ -102,7 +104,8 @@ static void set_parts(const struct editor *editor, const double charged_ns[PART_
     }
 }
 
-static bool schedule_with(struct editor *editor, const struct graph_changes *changes,
+/* `is_now`: the step that all others are scaled by, and as long as the recorded ones. */
+static bool schedule_with(struct editor *editor, const struct graph_changes *changes, bool is_now,
                           struct whatif *whatif, struct whatif_result *result, struct err *err)
 {
     struct schedule schedule;
@@ -114,17 +117,18 @@ static bool schedule_with(struct editor *editor, const struct graph_changes *cha
         arena_free(&scratch);
         return err_set(err, ERR_LIMIT, "the schedule does not fit the memory budget");
     }
-    if (!changes) {
-        editor->scale =
-            schedule.step_ns > 0 ? steps_ns(&editor->study->steps) / schedule.step_ns : 1;
+    if (is_now) {
+        double now_ns = steps_ns(&editor->study->steps) - editor->recording_ns;
+
+        editor->scale = schedule.step_ns > 0 ? now_ns / schedule.step_ns : 1;
         memcpy(editor->charged_ns, charged_ns, sizeof charged_ns);
     }
     result->step_ns = schedule.step_ns * editor->scale;
     if (!whatif->is_bare)
         set_parts(editor, charged_ns, result);
-    if (changes)
+    if (!is_now)
         result->saved_ns = whatif->now.step_ns - result->step_ns;
-    else
+    else if (!changes)
         whatif->error = schedule.error;
     arena_free(&scratch);
     return true;
@@ -133,10 +137,15 @@ static bool schedule_with(struct editor *editor, const struct graph_changes *cha
 bool editor_schedule(struct editor *editor, struct whatif *whatif, struct whatif_result *result,
                      struct err *err)
 {
-    return schedule_with(editor, &editor->changes, whatif, result, err);
+    return schedule_with(editor, &editor->changes, false, whatif, result, err);
 }
 
 bool editor_begin(struct editor *editor, struct whatif *whatif, struct err *err)
 {
-    return schedule_with(editor, NULL, whatif, &whatif->now, err);
+    if (!editor->recorder_ns)
+        return schedule_with(editor, NULL, true, whatif, &whatif->now, err);
+    whatif->error = steps_schedule_of(editor->study)->error;
+    whatif->recording_ns = editor->recording_ns;
+    editor_reset(editor);
+    return schedule_with(editor, &editor->changes, true, whatif, &whatif->now, err);
 }

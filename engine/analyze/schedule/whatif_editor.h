@@ -11,11 +11,14 @@ struct editor {
     struct graph_changes      changes;
     struct arena              scratch;
     bool                     *is_selected;
-    int32_t                   rank;  /* -1: all */
-    double                    scale; /* of a sampled step to the median one */
-    double charged_ns[PART_COUNT];   /* what the schedule without changes is charged to */
+    const int32_t            *recorder_ns; /* by node: what recording took of it; NULL: not known */
+    double                    recording_ns; /* of a step, about; 0: not known */
+    int32_t                   rank;         /* -1: all */
+    double                    scale;        /* of a sampled step to the median one */
+    double charged_ns[PART_COUNT];          /* what the schedule without changes is charged to */
 };
 
+/* No changes but that recording takes nothing. */
 void editor_reset(struct editor *editor);
 /* What is selected takes `factor` of its time. */
 void editor_scale_selected(struct editor *editor, double factor);

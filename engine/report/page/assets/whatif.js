@@ -9,7 +9,7 @@ function sweepName(what) {
 
 function sweepWords(sweep, point) {
   const last = sweep.step_ms.length - 1, factor = 1 - point / last, now = sweep.step_ms[0], step = sweep.step_ms[point];
-  if (point === 0) return 'as recorded: ' + show(now, 'ms');
+  if (point === 0) return 'as it is: ' + show(now, 'ms');
   return (factor === 0 ? 'none of it: ' : show(factor, 'share') + ' of its time: ') + show(step, 'ms') + ', saves ' +
     show(now - step, 'ms') + ' (' + show((now - step) / now, 'share') + '), then most is ' + (PARTS[sweep.bottleneck[point]] || sweep.bottleneck[point]);
 }
