@@ -20,6 +20,7 @@ struct run {
 bool graph_changes_make(struct graph_changes *changes, const struct event_graph *graph,
                         struct arena *arena)
 {
+    changes->recorder_ns = NULL;
     changes->factors = arena_new_array(arena, float, graph->nodes.count);
     changes->extra_ns = arena_new_array(arena, int64_t, graph->nodes.count);
     changes->flags = arena_new_array(arena, uint8_t, graph->nodes.count);
@@ -67,13 +68,17 @@ static int64_t edge_ns(const struct run *run, const struct graph_edge *edge, uns
 static int64_t own_ns(const struct graph_changes *changes, const struct graph_node *of,
                       uint32_t node)
 {
+    int64_t work_ns = of->own_ns;
+
     if (!changes)
-        return of->own_ns;
+        return work_ns;
     if (changes->flags[node] & CHANGE_GONE)
         return changes->extra_ns[node];
+    if (changes->recorder_ns)
+        work_ns -= changes->recorder_ns[node];
     if (!(changes->factors[node] < 1 || changes->factors[node] > 1)) /* of most nodes */
-        return of->own_ns + changes->extra_ns[node];
-    return (int64_t)llround((double)of->own_ns * changes->factors[node]) + changes->extra_ns[node];
+        return work_ns + changes->extra_ns[node];
+    return (int64_t)llround((double)work_ns * changes->factors[node]) + changes->extra_ns[node];
 }
 
 /* Begins a line in this run: where the run before left it. */

@@ -18,9 +18,11 @@ enum change_flag {
     CHANGE_NO_DELAY = 32, /* starts when its known causes allow it */
 };
 struct graph_changes { /* by node; NULL: none */
-    float   *factors;  /* of own_ns */
-    int64_t *extra_ns; /* more than that */
-    uint8_t *flags;    /* enum change_flag */
+    const int32_t
+            *recorder_ns; /* of own_ns, what is no work: gone before all else; NULL: nothing */
+    float   *factors;     /* of what is left of it */
+    int64_t *extra_ns;    /* more than that */
+    uint8_t *flags;       /* enum change_flag */
 };
 struct schedule {
     const struct event_graph *graph;

@@ -66,17 +66,11 @@ bool recorder_take_off(struct steps_schedule *steps, struct arena *arena)
         return true;
     ok = find(steps, arena) && graph_changes_make(&changes, &steps->graph, &scratch);
     if (ok) {
-        recorder_begin(steps, &changes);
+        changes.recorder_ns = steps->recorder_ns;
         ok = schedule_make(&schedule, &steps->graph, &changes, &scratch);
     }
     if (ok)
         steps->without_recorder_ns = fmin(schedule.step_ns, steps->step_ns);
     arena_free(&scratch);
     return ok;
-}
-
-void recorder_begin(const struct steps_schedule *steps, struct graph_changes *changes)
-{
-    for (size_t i = 0; steps->recorder_ns && i < steps->graph.nodes.count; i++)
-        changes->extra_ns[i] = -(int64_t)steps->recorder_ns[i];
 }

@@ -13,7 +13,5 @@ double recorder_of_ns(double ns);
 /* Sets recorder_ns and without_recorder_ns of `steps`, where the recorder is known to take that
  * much and devices worked. false: `arena` is exhausted. O(nodes + edges). */
 bool recorder_take_off(struct steps_schedule *steps, struct arena *arena);
-/* The graph's changes begin with the recorder's work gone. */
-void recorder_begin(const struct steps_schedule *steps, struct graph_changes *changes);
 
 #endif

@@ -21,6 +21,7 @@ static bool leave_out_collectives(struct editor *editor, struct graph_changes *a
 
     if (!graph_changes_make(alone, graph, &editor->scratch))
         return false;
+    alone->recorder_ns = editor->changes.recorder_ns;
     memcpy(alone->factors, editor->changes.factors, count * sizeof *alone->factors);
     memcpy(alone->extra_ns, editor->changes.extra_ns, count * sizeof *alone->extra_ns);
     memcpy(alone->flags, editor->changes.flags, count * sizeof *alone->flags);
@@ -72,9 +73,10 @@ void editor_scale_host(struct editor *editor, uint32_t host, double factor)
 
 void editor_reset(struct editor *editor)
 {
+    editor->changes.recorder_ns = editor->recorder_ns;
     for (size_t i = 0; i < editor->graph->nodes.count; i++) {
         editor->changes.factors[i] = 1;
-        editor->changes.extra_ns[i] = editor->recorder_ns ? -editor->recorder_ns[i] : 0;
+        editor->changes.extra_ns[i] = 0;
         editor->changes.flags[i] = 0;
     }
 }
