@@ -74,6 +74,7 @@ return rule {
   needs = { "step.ns", "sync.count", "sync.path_ns", "sync.steps_share", "host.lead_ns",
             "part.compute_ns", "part.copy_ns" },
   cause = "sync", tags = { "jax", "idle" },
+  more_specific_than = { "long-gpu-gap", "step-boundary-gap" },
   params = {
     min_share = { default = 0.05, min = 0, max = 1, unit = "share",
                   doc = "share of the step in host work that could run beside the device's" },
@@ -104,14 +105,17 @@ host has little to do.]],
     if p.framework == "tensorflow" then return nil end
     local lead_ns, step_ns = p.fact["host.lead_ns"] + p.fact["part.copy_ns"], p.fact["step.ns"]
     local hidden_ns = math.min(lead_ns, p.fact["part.compute_ns"])
-    local steps_share = p.fact["sync.steps_share"]
-    if steps_share < cfg.min_steps_share or p.fact["sync.path_ns"] < cfg.min_wait * step_ns then return nil end
+    local steps_share, wait_ns = p.fact["sync.steps_share"], p.fact["sync.path_ns"]
+    -- block_until_ready leaves no event without the tracer of Python.
+    local unseen_ns = p:has("sync.unseen_ns") and p.fact["sync.unseen_ns"] or 0
+    if unseen_ns > wait_ns then steps_share, wait_ns = p.fact["sync.unseen_steps_share"], unseen_ns end
+    if steps_share < cfg.min_steps_share or wait_ns < cfg.min_wait * step_ns then return nil end
     local reads, runs = p.fact["sync.count"], p:has("runs.count") and p.fact["runs.count"] or 0
     local is_loop = reads >= cfg.min_reads and runs >= reads and runs <= cfg.max_runs * reads
-    local evidence = { { "waiting for results a step", p.fact["sync.path_ns"], "ns",
-                         share = math.min(p.fact["sync.path_ns"] / step_ns, 1) },
+    local evidence = { { wait_ns == unseen_ns and "doing nothing until the device is done, a step"
+                           or "waiting for results a step", wait_ns, "ns", share = math.min(wait_ns / step_ns, 1) },
                        { "host work before the wait a step", lead_ns, "ns", share = math.min(lead_ns / step_ns, 1) },
-                       { "waits a step", p.fact["sync.count"], "count" } }
+                       { "waits a step", wait_ns == unseen_ns and p.fact["sync.unseen_count"] or reads, "count" } }
     local locations = own_lines(p)
     if p:has("activities") then
       for _, row in ipairs(p:table("activities"):where { kind = "sync", on_leader = 1 }:top("path_ns", 2):rows()) do
@@ -171,6 +175,11 @@ host has little to do.]],
       facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.7, ["sync.count"] = 30, ["sync.path_ns"] = 6e6,
                 ["sync.steps_share"] = 1, ["host.lead_ns"] = 1e5, ["part.compute_ns"] = 3e6, ["part.copy_ns"] = 0,
                 ["runs.count"] = 1 } },
+    { name = "a wait that no event shows", framework = "jax", finding = true, replay = { 4e6 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.4, ["sync.count"] = 0, ["sync.path_ns"] = 0,
+                ["sync.steps_share"] = 0, ["sync.unseen_ns"] = 5e6, ["sync.unseen_count"] = 0.9,
+                ["sync.unseen_steps_share"] = 0.9, ["host.lead_ns"] = 4e6, ["part.compute_ns"] = 6e6,
+                ["part.copy_ns"] = 0 } },
     { name = "one result, that is there", framework = "jax", finding = false,
       facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.7, ["sync.count"] = 1, ["sync.path_ns"] = 6e6,
                 ["sync.steps_share"] = 1, ["host.lead_ns"] = 1e5, ["part.compute_ns"] = 3e6, ["part.copy_ns"] = 0,

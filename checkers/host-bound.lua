@@ -38,6 +38,8 @@ return rule {
     max_compiled_calls = { default = 32, min = 0, max = 1e6, unit = "count",
                            doc = "without one: calls a step up to which the step counts as compiled, and this as a "
                              .. "fact" },
+    min_waiting = { default = 0.8, min = 0, max = 1, unit = "share",
+                    doc = "with an accelerator: of the steps, those that wait for it though no event shows that" },
     max_launches = { default = 4, min = 0, max = 1e6, unit = "count",
                      doc = "launches a step up to which it is compiled or captured whole" },
     max_call_ns = { default = 500e3, min = 0, max = 1e12, unit = "ns",
@@ -56,6 +58,8 @@ Silent where dispatch hides behind computation.]],
   check = function(p, cfg)
     local dispatch_ns, step_ns = p.fact["host.dispatch_ns"], p.fact["step.ns"]
     if p:has("device.idle_share") then
+      -- A host that waits for the device in each step does not run ahead of it: that is another rule's.
+      if (p.fact["sync.unseen_steps_share"] or 0) >= cfg.min_waiting then return nil end
       local idle, busy, host_share = p.fact["device.idle_share"], p.fact["device.busy_share"] or 0,
         p.fact["part.host_share"]
       -- Recording makes a host slower that the device waits for: without that it may be hardly idle.
@@ -133,6 +137,10 @@ Silent where dispatch hides behind computation.]],
       facts = { ["step.ns"] = 3e5, ["host.dispatch_ns"] = 1e5, ["part.host_ns"] = 2e5, ["part.host_share"] = 0.66,
                 ["device.idle_share"] = 0.7, ["device.busy_share"] = 0.3, ["launch.ns_per_step"] = 5e4,
                 ["launch.count_per_step"] = 1 } },
+    { name = "a loop that waits for the device", framework = "jax", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1e7, ["host.dispatch_ns"] = 1e6, ["part.host_ns"] = 7e6, ["part.host_share"] = 0.7,
+                ["device.idle_share"] = 0.75, ["device.busy_share"] = 0.25, ["launch.ns_per_step"] = 5e5,
+                ["sync.unseen_steps_share"] = 1 } },
     { name = "a busy device", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7, ["host.dispatch_ns"] = 1e6, ["part.host_ns"] = 1e5, ["part.host_share"] = 0.01,
                 ["device.idle_share"] = 0.05, ["device.busy_share"] = 0.95, ["launch.ns_per_step"] = 5e6 } },

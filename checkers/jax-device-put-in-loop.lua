@@ -67,6 +67,8 @@ return rule {
                   doc = "recorded Python calls a step, from which they are what takes that long" },
     min_beside_readback = { default = 0.02, min = 0, max = 1, unit = "share",
                             doc = "the same where the loop also reads a result in each step" },
+    min_waiting = { default = 0.8, min = 0, max = 1, unit = "share",
+                    doc = "of the steps, those with a wait for the accelerator, from which that is what to change" },
     min_argument_share = { default = 0.2, min = 0, max = 1, unit = "share",
                            doc = "share of the step in which programs wait for copies, of a host that runs ahead" },
     min_many = { default = 16, min = 2, max = 1e6, unit = "count",
@@ -80,8 +82,8 @@ A thread that keeps two batches ahead does that beside the step. Priced by repla
 before them run beside the computation, less what handing a batch over costs; calls of programs are no part of a batch.
 Where the batch is most of the host's work, all of that hides. Where making the batch takes many times the computation,
 hiding it is not enough: priced as that work. Where the host runs ahead and the programs wait for copies, whole arrays
-are arguments of each call: priced as those copies. Silent where transfers are short or run in another thread, and
-where a step is many programs or calls back to the host.]],
+are arguments of each call: priced as those copies. Silent where transfers are short or run in another thread, where a
+step is many programs or calls back to the host, and where the loop waits for an accelerator in each step.]],
 
   check = function(p, cfg)
     if p.framework ~= "jax" then return nil end
@@ -105,6 +107,8 @@ where a step is many programs or calls back to the host.]],
        (p.fact["callback.count"] or 0) > 0 then
       return nil
     end
+    -- A loop that waits for each step's result could make the next batch meanwhile: another rule says so.
+    if not is_long and (p.fact["sync.unseen_steps_share"] or 0) >= cfg.min_waiting then return nil end
     local activities = p:table("activities")
     local reads = activities and activities:where { kind = "sync", on_leader = true, events = { min = 0.8 },
       name = { like = "asarray|_value|__float__|__array__|__int__|item" } }:count() or 0
@@ -227,6 +231,10 @@ where a step is many programs or calls back to the host.]],
       facts = { ["step.ns"] = 8.7e6, ["transfer.count"] = 1, ["transfer.path_ns"] = 5e4, ["host.lead_ns"] = 1.5e6,
                 ["transfer.before_ns"] = 2.5e5, ["part.copy_ns"] = 5e4, ["part.compute_ns"] = 7e6,
                 ["runs.count"] = 3 } },
+    { name = "the loop waits for the accelerator in each step", framework = "jax", finding = false,
+      facts = { ["step.ns"] = 2.4e7, ["transfer.count"] = 1, ["transfer.path_ns"] = 2e5, ["host.lead_ns"] = 1.1e7,
+                ["transfer.before_ns"] = 7.8e6, ["part.copy_ns"] = 1e5, ["part.compute_ns"] = 1.2e7, ["runs.count"] = 1,
+                ["device.idle_share"] = 0.5, ["sync.unseen_steps_share"] = 0.9 } },
     { name = "too short to hand over", framework = "jax", finding = false,
       facts = { ["step.ns"] = 1.9e6, ["transfer.count"] = 4, ["transfer.path_ns"] = 7e4, ["host.lead_ns"] = 3.5e5,
                 ["transfer.before_ns"] = 1.25e5, ["part.copy_ns"] = 4.5e4, ["part.compute_ns"] = 1e6,

@@ -225,6 +225,46 @@ static void pauses_of_a_launching_thread(void **state)
     builder_free(&b);
 }
 
+/* Nothing was recorded of main from 105 us on, when it has launched K, until a call at `next_us`;
+ * the device computes until 800. With `pool`, another thread launches K. */
+static double unseen_waits(int64_t next_us, bool is_pool)
+{
+    struct profile_builder b;
+    struct err             err = { 0 };
+    uint32_t               host, gpu, thread, pool, one;
+    double                 count;
+
+    builder_start(&b, FORMAT_XSPACE);
+    host = builder_host(&b, "h");
+    gpu = builder_device(&b, host, "GPU 0", "NVIDIA H100", DEVICE_GPU);
+    thread = builder_timeline(&b, host, NO_ID, "python3");
+    pool = builder_timeline(&b, host, NO_ID, "pool");
+    one = builder_timeline(&b, host, gpu, "stream 1");
+    builder_step(&b, host, 0, 1000000);
+    builder_slice(&b, thread, "Execute", ACTIVITY_DISPATCH, 0, 100000);
+    launch(&b, is_pool ? pool : thread, 101, one, "K", ACTIVITY_KERNEL, 110, 800);
+    builder_slice(&b, thread, "holds", ACTIVITY_OTHER, next_us * 1000, 10000);
+    launch(&b, thread, next_us + 20, one, "L", ACTIVITY_KERNEL, next_us + 30, 1000);
+    builder_finish(&b);
+    b.study.steps.list.items[0].timeline = thread;
+    run_analyses(&b, 1000000);
+    assert_true(analysis_runtime.run(&b.study, &err));
+    count = builder_fact(&b, "sync.unseen_count");
+    builder_free(&b);
+    return count;
+}
+
+/* It goes on 50 us behind the device, of 745 in which it did nothing: it waited. 150 us are more
+ * than an eighth of 845, and 20 us before the device is done it cannot have waited for that. */
+static void a_thread_that_goes_on_behind_its_work_waited(void **state)
+{
+    (void)state;
+    assert_float_equal(unseen_waits(850, false), 1, 0);
+    assert_float_equal(unseen_waits(950, false), 0, 0);
+    assert_float_equal(unseen_waits(780, false), 0, 0);
+    assert_float_equal(unseen_waits(850, true), 0, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -232,6 +272,7 @@ int main(void)
         cmocka_unit_test(idle_time_is_the_devices),
         cmocka_unit_test(reading_is_the_callers_wait),
         cmocka_unit_test(pauses_of_a_launching_thread),
+        cmocka_unit_test(a_thread_that_goes_on_behind_its_work_waited),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

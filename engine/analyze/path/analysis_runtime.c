@@ -5,6 +5,7 @@
  *   cost  O(frames + path segments x nesting depth + runs)
  */
 #include "analyze/analysis.h"
+#include "analyze/path/unseen_waits.h"
 #include "analyze/path/work.h"
 #include "analyze/step/runs.h"
 #include "base/sample.h"
@@ -36,6 +37,12 @@ static const struct fact_spec produces[] = {
     { "sync.count", UNIT_COUNT, "waits for results on the leading thread, a step" },
     { "sync.path_ns", UNIT_NS, "a step's path while the leading thread waits in one" },
     { "sync.steps_share", UNIT_SHARE, "of the looked-at steps, those that wait for results" },
+    { "sync.unseen_count", UNIT_COUNT,
+      "waits of the leading thread a step that no event shows: it does nothing, and goes on when "
+      "the "
+      "accelerator has ended its work" },
+    { "sync.unseen_ns", UNIT_NS, "time a step in those" },
+    { "sync.unseen_steps_share", UNIT_SHARE, "of the looked-at steps, those with one" },
     { "transfer.count", UNIT_COUNT, "host to device transfers on the leading thread, a step" },
     { "transfer.path_ns", UNIT_NS, "a step's path inside transfers" },
     { "transfer.before_ns", UNIT_NS,
@@ -79,6 +86,9 @@ enum {
     SYNC_COUNT,
     SYNC_PATH,
     SYNC_STEPS,
+    UNSEEN_COUNT,
+    UNSEEN_NS,
+    UNSEEN_STEPS,
     TRANSFER_COUNT,
     TRANSFER_PATH,
     TRANSFER_BEFORE,
@@ -387,6 +397,17 @@ static bool set_runs(struct counting *counting, struct arena *scratch)
                      sample_median(lengths, runs.list.count));
 }
 
+static bool set_unseen(struct study *study)
+{
+    struct unseen_waits waits = unseen_waits_find(study);
+    double              steps = (double)study->path.step_rows.count;
+    struct facts       *facts = &study->facts;
+
+    return facts_set(facts, &produces[UNSEEN_COUNT], waits.count / steps) &&
+           facts_set(facts, &produces[UNSEEN_NS], waits.ns / steps) &&
+           facts_set(facts, &produces[UNSEEN_STEPS], waits.steps / steps);
+}
+
 static bool count_all(struct study *study, struct arena *scratch)
 {
     struct counting counting = { .study = study, .path = &study->path };
@@ -398,7 +419,7 @@ static bool count_all(struct study *study, struct arena *scratch)
     count_frames(&counting);
     sum_path(&counting);
     sum_before_transfers(&counting);
-    return set_themes(&counting) && set_runs(&counting, scratch);
+    return set_themes(&counting) && set_unseen(study) && set_runs(&counting, scratch);
 }
 
 static bool run(struct study *study, struct err *err)
