@@ -115,6 +115,90 @@ static void work_on_a_device(void **state)
     builder_free(&program.b);
 }
 
+/* A mask of full (10) that triu (20) works on goes to the device. What is made there is launched.
+ */
+static void made_and_worked_on(void **state)
+{
+    struct program program;
+
+    (void)state;
+    start(&program, true);
+    op(&program, "aten::full", 0, 10);
+    op(&program, "aten::triu", 20, 20);
+    op(&program, "aten::to", 50, 10);
+    launch(&program, 53, "Memcpy HtoD", ACTIVITY_MEMCPY, 30);
+    op(&program, "aten::full", 100, 10);
+    launch(&program, 103, "fill", ACTIVITY_KERNEL, 5);
+    op(&program, "aten::to", 120, 10);
+    launch(&program, 123, "Memcpy HtoD", ACTIVITY_MEMCPY, 30);
+    finish(&program);
+    assert_true(builder_fact(&program.b, "torch.created_on_cpu") == 1);
+    assert_true(builder_fact(&program.b, "torch.created_ns") == 10 + 20 + 30);
+    builder_free(&program.b);
+}
+
+/* A copy of 4096 bytes in an op that waits for it. */
+static void copy(struct program *program, int64_t start_ns, enum copy_direction direction)
+{
+    uint32_t from, to;
+
+    op(program, "aten::to", start_ns, 20);
+    from = builder_slice(&program->b, program->thread, "cudaMemcpyAsync", ACTIVITY_TRANSFER,
+                         start_ns + 1, 1);
+    builder_slice(&program->b, program->thread, "cudaStreamSynchronize", ACTIVITY_SYNC,
+                  start_ns + 4, 15);
+    to = builder_slice(&program->b, program->stream,
+                       direction == COPY_D2H ? "Memcpy DtoH" : "Memcpy HtoD", ACTIVITY_MEMCPY,
+                       start_ns + 3, 10);
+    builder_stat(&program->b, to, STAT_BYTES, 4096);
+    builder_flow(&program->b, from, to, FLOW_LAUNCH);
+}
+
+/*
+ * A download ends at 120; an op on the CPU takes 50, another download 20, and the next kernel is
+ * launched at 300: 160 on the CPU. Behind the download that ends at 420 numpy works until 500, and
+ * its result goes up until 520; the kernel is launched at 530: 90. Behind the last nothing is
+ * launched: it lasts until the step ends at 1000, 280. A copy that goes up alone is no detour.
+ */
+static void detours(void **state)
+{
+    struct program program;
+    struct err     err = { 0 };
+
+    (void)state;
+    start(&program, true);
+    copy(&program, 50, COPY_H2D);
+    launch(&program, 75, "gemm", ACTIVITY_KERNEL, 10);
+    copy(&program, 100, COPY_D2H);
+    op(&program, "aten::topk", 130, 50);
+    copy(&program, 200, COPY_D2H);
+    op(&program, "aten::mm", 299, 10);
+    launch(&program, 300, "gemm", ACTIVITY_KERNEL, 50);
+    copy(&program, 400, COPY_D2H);
+    copy(&program, 500, COPY_H2D);
+    op(&program, "aten::gather", 529, 10);
+    launch(&program, 530, "gather", ACTIVITY_KERNEL, 50);
+    copy(&program, 700, COPY_D2H);
+    for (uint32_t i = 0; i < program.b.profile.activities.count; i++) {
+        struct activity *activity = &program.b.profile.activities.items[i];
+
+        if (activity->kind == ACTIVITY_MEMCPY)
+            activity->copy =
+                str_equal(profile_str(&program.b.profile, activity->name), STR("Memcpy DtoH"))
+                    ? COPY_D2H
+                    : COPY_H2D;
+    }
+    builder_finish(&program.b);
+    assert_true(analysis_devices.run(&program.b.study, &err));
+    assert_true(analysis_torch_detours.run(&program.b.study, &err));
+    assert_true(builder_fact(&program.b, "torch.detours") == 3);
+    assert_true(builder_fact(&program.b, "torch.detour_bytes") == 4 * 4096);
+    assert_true(builder_fact(&program.b, "torch.detour_ns") == 160 + 90 + 280);
+    assert_true(builder_fact(&program.b, "torch.detour_ops_ns") == 50);
+    assert_true(builder_fact(&program.b, "torch.detour_returns") == 1);
+    builder_free(&program.b);
+}
+
 /* One value is read behind each check; the loss before it is not the scaler's. */
 static void reads_of_the_scaler(void **state)
 {
@@ -136,8 +220,8 @@ static void reads_of_the_scaler(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(deterministic_on_the_cpu),
-        cmocka_unit_test(work_on_a_device),
+        cmocka_unit_test(deterministic_on_the_cpu), cmocka_unit_test(work_on_a_device),
+        cmocka_unit_test(made_and_worked_on),       cmocka_unit_test(detours),
         cmocka_unit_test(reads_of_the_scaler),
     };
 
