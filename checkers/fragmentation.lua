@@ -11,12 +11,14 @@ return rule {
     min_unused = { default = 0.25, min = 0, max = 1, unit = "share",
                    doc = "of the reserved bytes, not in use at the peak" },
     min_bytes = { default = 1073741824, min = 0, max = 1e15, unit = "bytes", doc = "such bytes" },
+    min_used = { default = 0.4, min = 0, max = 1, unit = "share",
+                 doc = "peak over capacity, below which whatever is asked for has room" },
     max_used = { default = 0.9, min = 0, max = 1, unit = "share",
                  doc = "peak over capacity, above which too little is free to matter" },
   },
   doc = [[
 An allocator that holds much memory that it does not use fails although enough is free. No price; where
-allocations stop the device, allocator-churn has one. Silent where little is free.]],
+allocations stop the device, allocator-churn has one. Silent where little is free, and where little is in use.]],
 
   check = function(p, cfg)
     local peak = p.fact["memory.peak_bytes"]
@@ -24,7 +26,8 @@ allocations stop the device, allocator-churn has one. Silent where little is fre
     local unused = p:has("memory.reserved_unused_share") and p.fact["memory.reserved_unused_share"]
     local pieces = p:has("memory.fragmentation") and p.fact["memory.fragmentation"]
     local capacity = p:has("memory.capacity_bytes") and p.fact["memory.capacity_bytes"]
-    local by_pieces = pieces and capacity and pieces >= cfg.min_fragmentation and peak <= cfg.max_used * capacity
+    local by_pieces = pieces and capacity and pieces >= cfg.min_fragmentation
+      and peak <= cfg.max_used * capacity and peak >= cfg.min_used * capacity
     local by_reserve = reserved and unused and unused >= cfg.min_unused and unused * reserved >= cfg.min_bytes
     if not by_pieces and not by_reserve then return nil end
     local evidence = { { "peak in use", peak, "bytes" } }
@@ -51,6 +54,9 @@ allocations stop the device, allocator-churn has one. Silent where little is fre
                 ["memory.reserved_unused_share"] = 0.48 } },
     { name = "in pieces", framework = "tensorflow", finding = true,
       facts = { ["device.idle_share"] = 0.1, ["memory.peak_bytes"] = 6e9, ["memory.capacity_bytes"] = 1e10,
+                ["memory.fragmentation"] = 0.7 } },
+    { name = "in pieces, with room for everything", framework = "jax", finding = false,
+      facts = { ["device.idle_share"] = 0.1, ["memory.peak_bytes"] = 1e9, ["memory.capacity_bytes"] = 1e10,
                 ["memory.fragmentation"] = 0.7 } },
     { name = "whole", finding = false,
       facts = { ["device.idle_share"] = 0.1, ["memory.peak_bytes"] = 6e9, ["memory.capacity_bytes"] = 1e10,

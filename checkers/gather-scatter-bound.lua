@@ -59,7 +59,9 @@ local function of_device(p, cfg)
                                        code = "y = jax.ops.segment_sum(x, group, n, indices_are_sorted=True)   "
                                          .. "# or adjacency @ x.reshape(groups, nodes, -1)" }
                      or { text = "Batch the indices, sort them once, keep minor dimensions aligned." },
-    impact = is_known and impact.roofline { ns = math.min(limit.ns, step_ns), floor_ns = limit.floor_ns } or
+    impact = is_known and impact.roofline { ns = math.min(limit.ns, step_ns), floor_ns = limit.floor_ns,
+                                            low = 0.85 * (limit.ns - limit.floor_ns),
+                                            high = limit.ns - limit.floor_ns } or
              impact.exposed { ns = math.min(ns, step_ns), low = math.min(low_ns, step_ns),
                               high = math.min(high_ns, step_ns) },
     claims = { { parts = { "compute" } } },
@@ -186,9 +188,9 @@ inside of embedding bags.]],
       tables = { ops = { { name = "fusion.1", type = "fusion", self_ns = 8e6 } },
                  kernels = { { name = "wrapped_scatter", category = "gather", total_ns = 8e6 },
                              { name = "gemm", category = "gemm", total_ns = 2e6 } } } },
-    -- 8 ms at 3 % of the limit, where 60 % are reached: 7.6 ms more than a pass, of which 7/8 are expected.
+    -- 8 ms at 3 % of the limit, where 60 % are reached: 7.6 ms more than a pass, of which 0.85 to all are expected.
     { name = "a scatter of known arrays on an accelerator", format = "xspace", framework = "jax", finding = true,
-      impact_ns = 6.65e6, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.02 },
+      impact_ns = 7.03e6, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.02 },
       tables = { ops = { { name = "fusion.1", type = "fusion", self_ns = 8e6 } },
                  roofline = { { op = "fusion.1", efficiency = 0.03, bound = "memory", source_file = "a.py",
                                 source_line = 3 } },

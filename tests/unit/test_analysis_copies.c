@@ -155,6 +155,38 @@ static void a_sync_costs_its_bubble(void **state)
 }
 
 /*
+ * Two replays of a graph of three kernels, launched at 90 and 95 us; kernels of 30 us run from 100
+ * us on. At its launch the first has nothing before it, the second the first: depths 0 and 1, and
+ * latencies of 10 and 95 us, in the middle 0.5 and 52.5 us.
+ */
+static void a_graph_is_one_launch(void **state)
+{
+    struct profile_builder b;
+    struct err             err = { 0 };
+    struct two_streams     s;
+
+    (void)state;
+    s = build_gpu(&b);
+    for (int replay = 0; replay < 2; replay++) {
+        uint32_t launch = builder_slice(&b, s.thread, "cudaGraphLaunch", ACTIVITY_LAUNCH,
+                                        90000 + replay * 5000, 4000);
+
+        for (int k = 0; k < 3; k++)
+            builder_flow(&b, launch,
+                         builder_slice(&b, s.compute, "k", ACTIVITY_KERNEL,
+                                       100000 + (replay * 3 + k) * 30000, 30000),
+                         FLOW_LAUNCH);
+    }
+    builder_finish(&b);
+    assert_true(analysis_devices.run(&b.study, &err));
+    assert_true(analysis_syncs.run(&b.study, &err));
+    assert_true(builder_fact(&b, "launch.queue_depth_median") == 0.5);
+    assert_true(builder_fact(&b, "launch.queue_empty_share") == 0.5);
+    assert_true(builder_fact(&b, "launch.latency_median_ns") == 52500);
+    builder_free(&b);
+}
+
+/*
  * One gap of the device from 300 to 400 us. Waits of three threads end in it, at 310, 320 and 350,
  * and wait for the same work: 400 - 310 = 90 us of idle time behind them, not 90 + 80 + 50.
  */
@@ -231,6 +263,7 @@ int main(void)
         cmocka_unit_test(host_transfers_count_once),
         cmocka_unit_test(pageable_memory_is_what_is_told),
         cmocka_unit_test(a_sync_costs_its_bubble),
+        cmocka_unit_test(a_graph_is_one_launch),
         cmocka_unit_test(waits_of_several_threads_share_a_bubble),
         cmocka_unit_test(waits_of_a_server_hold_no_other_request),
     };

@@ -268,31 +268,42 @@ static bool walk(struct summer *summer, const struct timeline *timeline)
     return true;
 }
 
-/* Depth of a stream's queue at each launch: launches so far less kernels started by then. */
+/* Whether the launch of an event is that of the event before it: kernels of one replayed graph. */
+static bool is_same_launch(const struct summer *summer, uint32_t first_event, uint32_t event)
+{
+    const uint32_t *launch_of = summer->study->devices->launch_of;
+
+    return event > first_event && launch_of[event] != NO_ID &&
+           launch_of[event] == launch_of[event - 1];
+}
+
+/* Depth of a stream's queue at each launch: launches so far less those that had begun by then. */
 static bool walk_stream(struct summer *summer, const struct timeline *timeline)
 {
     const struct profile *profile = summer->study->profile;
     const uint32_t       *launch_of = summer->study->devices->launch_of;
-    uint32_t              started = 0;
+    uint32_t              first = timeline->first_event, next = 0, launched = 0, begun = 0;
 
     for (uint32_t j = 0; j < timeline->event_count; j++) {
-        uint32_t event = timeline->first_event + j, launch = launch_of[event];
-        int64_t  launched_ns, latency_ns;
+        uint32_t event = first + j, launch = launch_of[event];
+        bool     is_more = is_same_launch(summer, first, event);
+        int64_t  launched_ns;
 
+        launched += !is_more;
         if (launch == NO_ID ||
             windows_find(summer->windows, event_start_ns(profile, event)) == SIZE_MAX)
             continue;
         launched_ns = event_start_ns(profile, launch);
-        latency_ns = event_start_ns(profile, event) - launched_ns;
-        while (started < j &&
-               event_start_ns(profile, timeline->first_event + started) <= launched_ns)
-            started++;
+        for (; next < j && event_start_ns(profile, first + next) <= launched_ns; next++)
+            begun += !is_same_launch(summer, first, first + next);
         summer->linked_count++;
         summer->blocking_count +=
             event_duration_ns(profile, launch) >= event_duration_ns(profile, event) &&
             event_end_ns(profile, launch) >= event_end_ns(profile, event);
-        if (!vec_push(&summer->latency_ns, summer->scratch, (double)latency_ns) ||
-            !vec_push(&summer->depths, summer->scratch, (double)(j - started)))
+        if (!is_more &&
+            (!vec_push(&summer->latency_ns, summer->scratch,
+                       (double)(event_start_ns(profile, event) - launched_ns)) ||
+             !vec_push(&summer->depths, summer->scratch, (double)(launched - 1 - begun))))
             return false;
     }
     return true;
