@@ -53,8 +53,9 @@ return rule {
   },
   doc = [[
 A conversion reads the tensor, writes it in another type and computes nothing. The same shape converted many times a
-step is mostly a parameter converted at each use, or a value sent back and forth. Priced as all conversions of a shape
-but one, and as six tenths of them. Silent for conversions made once a step and below min_share.]],
+step is mostly a parameter converted at each use, or a value sent back and forth. Priced as all conversions of a
+shape but one, and as six tenths of them, on an accelerator, which reads and writes them as any other pass, as 85 of
+a hundred. Silent for conversions made once a step and below min_share.]],
 
   check = function(p, cfg)
     if p.format == "xspace" and p:has("ops") and not p:has("device.idle_share") then return of_ops(p, cfg) end
@@ -70,7 +71,7 @@ but one, and as six tenths of them. Silent for conversions made once a step and 
       end
     end
     if not biggest or high_ns < cfg.min_share * step_ns then return nil end
-    local low_ns = 0.6 * high_ns
+    local low_ns = (p:has("device.idle_share") and 0.85 or 0.6) * high_ns
     local title = ("%s %s"):format(fmt.many(count, "conversion a step takes", "conversions a step take"), fmt.ms(ns))
     local evidence = { { "conversions a step", ns, "ns", share = math.min(1, ns / step_ns) }, { "how many a step",
         count, "count" },
