@@ -39,6 +39,42 @@ uint32_t profile_user_source(const struct profile *profile, uint32_t source)
     return source;
 }
 
+/* Adds the file's name without its folders. */
+static bool add_file(const struct profile *profile, const bool *is_user, struct intern *names,
+                     uint32_t source)
+{
+    struct str file;
+    size_t     slash;
+
+    if (source >= profile->sources.count || !is_user[source])
+        return true;
+    file = profile_str(profile, profile->sources.items[source].file);
+    slash = str_find_last(file, '/');
+    return intern_add(names, slash < file.len ? str_slice(file, slash + 1, file.len) : file) !=
+           NO_ID;
+}
+
+bool *profile_user_sources(const struct profile *profile, bool by_ops, struct arena *arena)
+{
+    bool         *is_user = arena_new_array(arena, bool, profile->sources.count + 1);
+    struct intern names;
+
+    if (!is_user || !intern_init(&names, arena))
+        return NULL;
+    for (uint32_t s = 0; s < profile->sources.count; s++)
+        is_user[s] = profile_is_user_source(profile, s);
+    for (size_t op = 0; op < profile->ops.count && by_ops; op++)
+        if (!add_file(profile, is_user, &names, profile->ops.items[op].source))
+            return NULL;
+    for (uint32_t s = 0; s < profile->sources.count && by_ops; s++) {
+        struct str file = profile_str(profile, profile->sources.items[s].file);
+
+        if (is_user[s] && str_find(file, '/') == file.len)
+            is_user[s] = intern_find(&names, file) != NO_ID;
+    }
+    return is_user;
+}
+
 bool profile_mark_packaged(struct profile *profile, struct arena *scratch)
 {
     struct intern outermost;

@@ -249,6 +249,46 @@ static void check_server(bool is_own, double bubble_ns, double late_ns)
     builder_free(&b);
 }
 
+static uint32_t add_source(struct profile_builder *b, const char *file, uint32_t line)
+{
+    struct source_line source = { .file = builder_name(b, file), .line = line, .caller = NO_ID };
+
+    assert_true(vec_push(&b->profile.sources, &b->arena, source));
+    return (uint32_t)b->profile.sources.count - 1;
+}
+
+static void in_python(struct profile_builder *b, uint32_t thread, const char *name,
+                      const char *file, int64_t start_us)
+{
+    uint32_t activity = builder_activity(b, name, ACTIVITY_PYTHON, NO_ID);
+
+    b->profile.activities.items[activity].source = add_source(b, file, 12);
+    builder_event(b, thread, activity, start_us * 1000, 50000);
+}
+
+/* A wait inside of a library's function, which train_step calls: its file is the one that the
+ * compiled op comes from, while profiler.py, a name without a folder too, is not. */
+static void a_wait_is_of_the_programs_own_function(void **state)
+{
+    struct profile_builder b;
+    struct err             err = { 0 };
+    struct two_streams     s = build_gpu(&b);
+    uint32_t               op = builder_op(&b, "fusion.1", "fusion", NULL);
+
+    (void)state;
+    b.profile.format = FORMAT_XSPACE;
+    b.profile.ops.items[op].source = add_source(&b, "/home/u/train.py", 3);
+    in_python(&b, s.thread, "$train.py:12 train_step", "train.py", 100);
+    in_python(&b, s.thread, "$profiler.py:12 wrapper", "profiler.py", 100);
+    builder_slice(&b, s.thread, "np.asarray(jax.Array)", ACTIVITY_SYNC, 110000, 10000);
+    builder_finish(&b);
+    assert_true(analysis_devices.run(&b.study, &err));
+    assert_true(analysis_syncs.run(&b.study, &err));
+    assert_true(builder_cell(&b, "syncs", "owner", "$train.py:12 train_step", "wait_ns") == 10000);
+    assert_true(builder_cell(&b, "syncs", "owner", "$train.py:12 train_step", "source_line") == 12);
+    builder_free(&b);
+}
+
 static void waits_of_a_server_hold_no_other_request(void **state)
 {
     (void)state;
@@ -265,6 +305,7 @@ int main(void)
         cmocka_unit_test(a_sync_costs_its_bubble),
         cmocka_unit_test(a_graph_is_one_launch),
         cmocka_unit_test(waits_of_several_threads_share_a_bubble),
+        cmocka_unit_test(a_wait_is_of_the_programs_own_function),
         cmocka_unit_test(waits_of_a_server_hold_no_other_request),
     };
 

@@ -67,7 +67,8 @@ enum syncs_column {
 };
 static const struct column_spec columns[] = {
     [NAME] = { "name", UNIT_NAME, "blocking call" },
-    [OWNER] = { "owner", UNIT_NAME, "op or Python function around it" },
+    [OWNER] = { "owner", UNIT_NAME,
+                "op or Python function around it, the program's own where that is recorded" },
     [S_COUNT] = { "count", UNIT_COUNT, "calls a step" },
     [S_WAIT_NS] = { "wait_ns", UNIT_NS, "time a step inside" },
     [S_MEAN_NS] = { "mean_ns", UNIT_NS, "mean of one call" },
@@ -99,6 +100,7 @@ struct summer {
     struct timeline_index index;
     bool                 *waits; /* by timeline: it waits in the steps */
     uint32_t *callers, *syncs;   /* by event: activity of the innermost one; NULL: no waits */
+    bool     *is_user;           /* by row of sources: the program's own; where callers are */
     VEC(double) launch_ns;
     VEC(double) latency_ns;
     VEC(double) depths;
@@ -247,6 +249,26 @@ static bool is_sync(const struct profile *profile, const struct activity *activi
     return activity->kind == ACTIVITY_SYNC;
 }
 
+/* The op or function that an event is inside of; instead of a library's function the program's own
+ * that calls it, where that is recorded. */
+static uint32_t owner_of(const struct summer *summer, uint32_t event)
+{
+    const struct profile *profile = summer->study->profile;
+    uint32_t              around = summer->study->around[event];
+    uint32_t              owner = around == NO_ID ? NO_ID : summer->callers[around];
+
+    if (owner == NO_ID || profile->activities.items[owner].kind != ACTIVITY_PYTHON)
+        return owner;
+    for (; around != NO_ID; around = summer->study->around[around]) {
+        const struct activity *activity = event_activity(profile, around);
+
+        if (activity->kind == ACTIVITY_PYTHON && activity->source != NO_ID &&
+            summer->is_user[activity->source])
+            return event_activity_id(profile, around);
+    }
+    return owner;
+}
+
 static bool walk(struct summer *summer, const struct timeline *timeline)
 {
     const struct profile *profile = summer->study->profile;
@@ -259,7 +281,7 @@ static bool walk(struct summer *summer, const struct timeline *timeline)
             windows_find(summer->windows, event_start_ns(profile, event)) == SIZE_MAX)
             continue;
         if (kind == ACTIVITY_SYNC && (around == NO_ID || summer->syncs[around] == NO_ID) &&
-            !add_sync(summer, timeline, event, around == NO_ID ? NO_ID : summer->callers[around]))
+            !add_sync(summer, timeline, event, owner_of(summer, event)))
             return false;
         if (kind == ACTIVITY_LAUNCH && !vec_push(&summer->launch_ns, summer->scratch,
                                                  (double)event_duration_ns(profile, event)))
@@ -322,7 +344,9 @@ static bool find_around(struct summer *summer)
         return true;
     summer->callers = nesting_innermost(profile, around, is_caller, summer->scratch);
     summer->syncs = nesting_innermost(profile, around, is_sync, summer->scratch);
-    return summer->callers && summer->syncs;
+    summer->is_user =
+        profile_user_sources(profile, profile->format == FORMAT_XSPACE, summer->scratch);
+    return summer->callers && summer->syncs && summer->is_user;
 }
 
 static bool sum_all(struct summer *summer)

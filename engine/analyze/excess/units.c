@@ -369,45 +369,6 @@ static bool find_typical(struct ledger *ledger)
     return true;
 }
 
-/* Adds the file's name without its folders. */
-static bool add_file(const struct ledger *ledger, struct intern *names, uint32_t source)
-{
-    const struct profile *profile = ledger->study->profile;
-    struct str            file;
-    size_t                slash;
-
-    if (source >= profile->sources.count || !ledger->is_user[source])
-        return true;
-    file = profile_str(profile, profile->sources.items[source].file);
-    slash = str_find_last(file, '/');
-    return intern_add(names, slash < file.len ? str_slice(file, slash + 1, file.len) : file) !=
-           NO_ID;
-}
-
-/* JAX's frames have the names of files without their folders: the program's own ones are those that
- * what was compiled of it comes from. */
-static bool mark_user_sources(struct ledger *ledger)
-{
-    const struct profile *profile = ledger->study->profile;
-    struct intern         names;
-
-    ledger->is_user = arena_new_array(ledger->scratch, bool, profile->sources.count + 1);
-    if (!ledger->is_user || !intern_init(&names, ledger->scratch))
-        return false;
-    for (uint32_t s = 0; s < profile->sources.count; s++)
-        ledger->is_user[s] = profile_is_user_source(profile, s);
-    for (size_t op = 0; op < profile->ops.count && !ledger->is_torch; op++)
-        if (!add_file(ledger, &names, profile->ops.items[op].source))
-            return false;
-    for (uint32_t s = 0; s < profile->sources.count && !ledger->is_torch; s++) {
-        struct str file = profile_str(profile, profile->sources.items[s].file);
-
-        if (ledger->is_user[s] && str_find(file, '/') == file.len)
-            ledger->is_user[s] = intern_find(&names, file) != NO_ID;
-    }
-    return true;
-}
-
 /* Its ops are the host's own work, not what only feeds an accelerator. */
 static bool is_torch_on_host(const struct study *study)
 {
@@ -435,9 +396,11 @@ bool ledger_open(struct ledger *ledger, struct study *study, struct arena *scrat
     ledger->first_unit = arena_new_array(scratch, uint32_t, ledger->step_count + 1);
     ledger->type_class = arena_new_array(scratch, uint8_t, study->profile->names.count + 1);
     ledger->name_waits = arena_new_array(scratch, uint8_t, study->profile->names.count + 1);
+    ledger->is_user = profile_user_sources(study->profile, !ledger->is_torch, scratch);
     if (!ledger->unit_of_segment || !ledger->first_unit || !ledger->type_class ||
-        !ledger->name_waits || !compiled_open(&ledger->compiled, study->profile, scratch) ||
-        !mark_user_sources(ledger) || !look_at_frames(&builder) || !cut(&builder))
+        !ledger->is_user || !ledger->name_waits ||
+        !compiled_open(&ledger->compiled, study->profile, scratch) || !look_at_frames(&builder) ||
+        !cut(&builder))
         return false;
     for (size_t u = 0; u < ledger->units.count; u++)
         ledger->units.items[u].left_ns = ledger->units.items[u].ns;
