@@ -42,7 +42,7 @@ static void put_message(struct out *out, unsigned field, const struct out *inner
     put_bytes(out, field, inner->bytes, inner->len);
 }
 
-enum { F32 = 11, TUPLE = 13 };
+enum { S8 = 2, F32 = 11, TUPLE = 13 };
 
 /* ShapeProto: element_type 2, dimensions 3 (packed). */
 static struct out shape(unsigned type, const int *dims, size_t rank)
@@ -544,14 +544,22 @@ static void reads_rings(void **state)
 }
 
 /* A computation of the instructions with these ids. */
-static void put_computation(struct out *module, unsigned id, const struct out *items, size_t count)
+static void put_rooted(struct out *module, unsigned id, const struct out *items, size_t count,
+                       unsigned root)
 {
     struct out computation = { .len = 0 };
 
     put_varint(&computation, 5, id);
+    if (root)
+        put_varint(&computation, 6, root);
     for (size_t i = 0; i < count; i++)
         put_message(&computation, 2, &items[i]);
     put_message(module, 3, &computation);
+}
+
+static void put_computation(struct out *module, unsigned id, const struct out *items, size_t count)
+{
+    put_rooted(module, id, items, count, 0);
 }
 
 /* HloScheduleProto: sequences 1, a map of computation 1 to a sequence 2 of instruction_ids 1. */
@@ -563,6 +571,58 @@ static void put_sequence(struct out *schedule, unsigned computation, const char 
     put_varint(&entry, 1, computation);
     put_message(&entry, 2, &sequence);
     put_message(schedule, 1, &entry);
+}
+
+static int64_t bytes_of(const struct fixture *fixture, const char *name)
+{
+    for (size_t i = 0; i < fixture->profile.ops.count; i++)
+        if (str_equal(profile_str(&fixture->profile, fixture->profile.ops.items[i].name),
+                      str_from(name)))
+            return fixture->profile.ops.items[i].bytes;
+    return -2;
+}
+
+/* Of f32[64,8], 2048 bytes, a fusion reads one row of 32 and gives it: 64 bytes. Another fusion
+ * writes such a row into it in place: it reads the row, 32 bytes, and writes it; the array goes in
+ * and comes out by name. A product of 32 and 32 bytes into 32 has a workspace of 4096: 96 bytes. */
+static void counts_what_is_touched(void **state)
+{
+    struct out     big = shape(F32, (int[]) { 64, 8 }, 2), row = shape(F32, (int[]) { 1, 8 }, 2);
+    struct out     space = shape(S8, (int[]) { 4096 }, 1), both = { .len = 0 };
+    struct out     items[5], inner[2], writer[3], module = { .len = 0 }, program = { .len = 0 };
+    struct fixture fixture = { .rows.arena = &fixture.scratch };
+
+    (void)state;
+    put_varint(&both, 2, TUPLE);
+    put_message(&both, 4, &row);
+    put_message(&both, 4, &space);
+    inner[0] = instruction("p.10", "parameter", &big, 10, "");
+    inner[1] = instruction("slice.11", "slice", &row, 11, "\x0a");
+    writer[0] = instruction("p.20", "parameter", &big, 20, "");
+    writer[1] = instruction("p.21", "parameter", &row, 21, "");
+    put_varint(&writer[1], 9, 1); /* parameter_number */
+    writer[2] = instruction("update.22", "dynamic-update-slice", &big, 22, "\x14\x15");
+    items[0] = instruction("x", "parameter", &big, 1, "");
+    items[1] = instruction("fusion.2", "fusion", &row, 2, "\x01");
+    put_bytes(&items[1], 38, "\x08", 1); /* called_computation_ids */
+    items[2] = instruction("fusion.3", "fusion", &big, 3, "\x01\x02");
+    put_bytes(&items[2], 38, "\x09", 1);
+    items[3] = instruction("call.4", "custom-call", &both, 4, "\x02\x02");
+    put_bytes(&items[3], 28, "__cublas$gemm", 13); /* custom_call_target */
+    items[4] = instruction("slice.5", "slice", &row, 5, "\x01");
+    put_bytes(&module, 1, "jit_f", 5);
+    put_rooted(&module, 8, inner, 2, 11);
+    put_rooted(&module, 9, writer, 3, 22);
+    put_rooted(&module, 7, items, 5, 5);
+    put_message(&program, 1, &module);
+    assert_true(profile_init(&fixture.profile, &fixture.arena));
+    assert_true(hlo_add((struct str) { program.bytes, program.len }, STR("jit_f(1)"),
+                        &fixture.profile, &fixture.scratch, &fixture.rows, &fixture.edges));
+    assert_int_equal(bytes_of(&fixture, "fusion.2"), 64);
+    assert_int_equal(bytes_of(&fixture, "fusion.3"), 64);
+    assert_int_equal(bytes_of(&fixture, "call.4"), 96);
+    assert_int_equal(bytes_of(&fixture, "slice.5"), 64);
+    release(&fixture);
 }
 
 /* add.2 stands first in the file and last in the schedule. The loop goes round twice: its condition
@@ -623,6 +683,7 @@ int main(void)
         cmocka_unit_test(reads_groups),
         cmocka_unit_test(reads_rings),
         cmocka_unit_test(follows_the_schedule),
+        cmocka_unit_test(counts_what_is_touched),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
 #include "read/hlo/hlo_buffers.h"
 #include "read/hlo/hlo_module.h"
 #include "read/hlo/hlo_order.h"
+#include "read/hlo/hlo_traffic.h"
 #include "read/proto/wire.h"
 
 #include <inttypes.h>
@@ -247,7 +248,8 @@ static bool add_module(struct str bytes, struct str program, struct hlo_module *
         if (!add_op(module, &module->list.items[i], rows))
             return false;
     sum_fusions(module);
-    return add_edges(module, edges) && hlo_order_add(bytes, module, edges) &&
+    return hlo_traffic_settle(module) && add_edges(module, edges) &&
+           hlo_order_add(bytes, module, edges) &&
            hlo_attrs_add(bytes, module->profile, rows, module->key);
 }
 
