@@ -59,6 +59,7 @@ class Comparison:
     def __init__(self, tfprof, path, theirs):
         self.tables, self.theirs, self.differences = tables(tfprof, path), theirs, []
         self.windows = []  # of the steps looked at, in the recording's clock
+        self.called = []   # when their calls were made, on hosts
 
     def table(self, name):
         return self.tables.get(name, [])
@@ -99,6 +100,11 @@ def compare_steps(comparison):
         odd = [step for step in here if step[0] not in edges or step[0] + step[1] not in edges]
     comparison.windows = [(row['start_ns'] + origin, row['start_ns'] + row['duration_ns'] + origin)
                           for row in rows if row.get('used')] or [(float('-inf'), float('inf'))]
+    comparison.called = comparison.windows
+    launched = theirs.launched() if here != marked and theirs.busy else {}
+    if launched and all(launched.get(number) == (start, start + length) for start, length, number in here):
+        called = theirs.called()
+        comparison.called = [called[row['number']] for row in rows if row.get('used')] or comparison.windows
     if odd and theirs.instructions:  # a core's runs: each step holds what the others hold, once
         odd = runs_that_differ(comparison)
     if odd:
@@ -128,7 +134,7 @@ def compare_ops(comparison):
             if row['kind'] in ('op', 'callback', 'collective', 'output') and not row.get('device')]
     theirs = model.sums((item.name, (1, item.end - item.start, max(own, 0)))
                         for item, own in model.self_times(comparison.theirs.ops)
-                        if model.inside(item.start, comparison.windows))
+                        if model.inside(item.start, comparison.called))
     comparison.same_sums('ops', rows, op_name, ('calls', 'total_ns', 'self_ns'), theirs)
 
 

@@ -8,6 +8,7 @@ from decimal import Decimal
 import model
 
 KERNEL, COPY, SET = {'kernel'}, {'gpu_memcpy', 'memcpy'}, {'gpu_memset', 'memset'}
+CALL = {'cuda_runtime', 'cuda_driver', 'hip_runtime', 'runtime'}
 OP, RANGE = {'cpu_op', 'operator'}, {'user_annotation', 'cpu_op', 'operator'}
 HOST_COLLECTIVES = ('nccl:', 'rccl:', 'gloo:', 'mpi:', 'ucc:', 'xccl:', 'hccl:')
 DEVICE_COLLECTIVES = re.compile(r'^nccl|^rccl|multimem_all_reduce|cross_device_reduce|\bep::(internode|intranode)::')
@@ -73,9 +74,12 @@ def add_slice(found, event, start, end):
     category, args = str(event.get('cat', '')).lower(), event.get('args') or {}
     name = event.get('name', '')
     place = (event.get('pid'), event.get('tid'))
+    if category in CALL and 'correlation' in args:
+        found.calls[args['correlation']] = start
     if category in KERNEL | COPY | SET:
         device = device_of(event, args)
         found.busy.append((device, start, end))
+        found.launch_done(args.get('correlation'), end)
         if category in COPY:
             found.copies.append(model.Copy(direction(name), name, start, end,
                                              number(args.get('bytes'), None)))

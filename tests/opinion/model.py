@@ -1,4 +1,5 @@
 """What a recording holds, in plain lists, the same for all formats, and sums over them."""
+import bisect
 from collections import namedtuple
 
 # direction is h2d, d2h, d2d, p2p, h2h or ""; bytes is None where they are not recorded
@@ -27,6 +28,7 @@ class Opinion:
         self.instructions = []        # Slice, place: the core; none of copies
         self.halves, self.begun = [], []  # of copies beside a core: (core, name, event); (core, Copy) of both
         self.blits, self.copy_calls = [], {}  # copies by a kernel, and calls by correlation
+        self.calls, self.done = {}, {}  # by correlation: when a host called, when what that launched was done
         self.first = None             # start of the earliest event
         self.origin = None            # what times count from, where that is not the earliest event
         self.extents = set()          # (start, length) of all events, and of runs of programs
@@ -39,6 +41,34 @@ class Opinion:
     def collectives(self):
         """Calls that launch what a device then does do not count beside it."""
         return self.device_collectives or self.host_collectives
+
+    def launch_done(self, correlation, end):
+        """One launch of a graph is many kernels."""
+        if correlation is not None:
+            self.done[correlation] = max(self.done.get(correlation, end), end)
+
+    def called(self):
+        """{number: (start, end)} of markers, up to the next one."""
+        marked = sorted(self.markers, key=lambda marker: marker[1])
+        return {number: (start, following[1]) for (number, start, _), following in zip(marked, marked[1:])} | {
+            number: (start, end) for number, start, end in marked[-1:]}
+
+    def launched(self):
+        """{number: (start, end)} of steps that end when all that was launched between their markers is done, each
+        from the end of the one before. A host that runs ahead of its device marks when it launched, not what a step takes."""
+        found, reach = {}, None
+        called = sorted(self.called().items(), key=lambda item: item[1])
+        done = {number: end for number, (_, end) in called}
+        starts = [start for _, (start, _) in called]
+        for key, end in self.done.items():
+            row = bisect.bisect_right(starts, self.calls.get(key, float('-inf'))) - 1
+            if row >= 0 and self.calls[key] < called[row][1][1]:
+                done[called[row][0]] = max(done[called[row][0]], end)
+        for number, (start, _) in called:
+            start = start if reach is None else max(start, reach)
+            reach = max(done[number], start)
+            found[number] = start, reach
+        return found
 
     def edges(self):
         return {start for start, _ in self.extents} | {start + length for start, length in self.extents}
