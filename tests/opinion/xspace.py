@@ -175,6 +175,9 @@ COPY_CALL = re.compile(r'hipMemcpy(HtoD|DtoH|DtoD|HtoH)')
 INLINED_CALL = re.compile(r'^(?:(?:Stateful)?PartitionedCall/)+(?=.)')
 # Python that a program calls back, as jax/_src/callback.py names it.
 CALLBACK = re.compile(r'\$callback\.py:\d+ (pure_callback_impl|_wrapped_callback)$')
+# The host's part of one, which XLA's runtime for GPUs calls by the instruction: after its primitive.
+CALLBACK_THUNK = re.compile(r'(pure_callback|io_callback|debug_callback|debug_print)(\.\d+)?$')
+RUNTIME = re.compile(r'ThenExecuteCallback:')  # PJRT's, with what for
 OP_NAME = re.compile(r'^[A-Za-z0-9.][\w>./-]*:[A-Za-z_]\w*$')
 
 
@@ -183,13 +186,22 @@ def detail(text, key):
     return int(found.group(1)) if found else None
 
 
+def way_of(details):
+    """Of a copy by the memories that CUPTI tells: h is the host's."""
+    sides = {'pageable': 'h', 'pinned': 'h', 'device': 'd'}
+    ends = [re.search(key + r':(\w+)', details) for key in ('kind_src', 'kind_dst')]
+    return '2'.join(sides[end[1]] for end in ends)
+
+
 def add_device_event(found, event, device):
     name = event.name.lower()
     found.busy.append((device, event.start, event.end))
+    found.launch_done(event.stats.get('correlation_id'), event.end)
     if name.startswith('__amd_rocclr_copybuffer'):
         found.blits.append((event, event.stats.get('correlation_id')))
-    elif name in COPIES:
-        found.copies.append(model.Copy(COPIES[name], event.name, event.start, event.end,
+    elif name in COPIES or name == 'memcpyother':
+        way = COPIES.get(name) or way_of(event.stats.get('memcpy_details', ''))
+        found.copies.append(model.Copy(way, event.stats.get('hlo_op') or event.name, event.start, event.end,
                                          detail(event.stats.get('memcpy_details'), 'size')))
     elif not name.startswith(('memset', '__amd_rocclr_fill')):
         found.kernels.append(model.Slice(event.name, event.start, event.end, device))
@@ -276,14 +288,14 @@ def join_halves(found):
 def op_of(event):
     """Name of the op that an event of a host thread is, or None."""
     stats = event.stats
-    if CALLBACK.match(event.name):
+    if CALLBACK.match(event.name) or ('hlo_op' not in stats and CALLBACK_THUNK.match(event.name)):
         return event.name
     if 'hlo_op' in stats:  # ROCm writes there on a launch which op it is for
         return None if event.name.startswith(('end: ', 'hip', 'cuda', 'cuLaunch')) else str(stats['hlo_op'])
     if stats.get('eager_op') and not stats.get('is_func'):
         # asynchronous: the call only hands it over to another thread, which records it
         return None if stats['eager_op'].startswith('Collective') else str(stats['eager_op'])
-    if OP_NAME.match(event.name) and '::' not in event.name:
+    if OP_NAME.match(event.name) and '::' not in event.name and not RUNTIME.match(event.name):
         return INLINED_CALL.sub('', event.name.rpartition(':')[0])
     return None
 
@@ -303,6 +315,8 @@ def add_run(runs, event):
 
 def add_host_event(found, event, place):
     stats = event.stats
+    if 'correlation_id' in stats:
+        found.calls[stats['correlation_id']] = event.start
     if COPY_CALL.match(event.name) and 'correlation_id' in stats:
         found.copy_calls[stats['correlation_id']] = event.name, stats.get('hlo_op')
     if 'step_num' in stats and stats.get('_r'):

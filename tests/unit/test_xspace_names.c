@@ -50,6 +50,9 @@ static void ops_are_ops_in_any_scope(void **state)
     assert_int_equal(host("CpuCompiler::Compile").kind, ACTIVITY_COMPILE);
     assert_int_equal(host("XlaModule:").kind, ACTIVITY_OTHER);
     assert_int_equal(host("gpu:XLA GPU module").kind, ACTIVITY_RUN);
+    assert_int_equal(host("ThenExecuteCallback:GetEventForComputeStreamSyncPoint").kind,
+                     ACTIVITY_EXECUTOR);
+    assert_true(host("ThenExecuteCallback:GetEventForComputeStreamSyncPoint").op_name.len == 0);
     /* XLA's runtime for GPUs calls what it is at by the instruction's name. */
     assert_int_equal(host("pure_callback.1").kind, ACTIVITY_CALLBACK);
     assert_int_equal(host("debug_print").kind, ACTIVITY_CALLBACK);
@@ -150,6 +153,41 @@ static void launches_tell_what_kernels_do_not(void **state)
     builder_free(&b);
 }
 
+/* XLA asks for 8 bytes of its autotuner's results by a call named "MemcpyD2H"; CUPTI tells that
+ * they lie in pinned memory of the host and go to pageable memory there. What it does not know the
+ * call tells. */
+static void memories_tell_the_way_of_a_copy(void **state)
+{
+    static const struct {
+        const char         *kinds;
+        enum copy_direction copy;
+    } rows[] = {
+        { "pinned -> pageable", COPY_H2H },  { "pageable -> device", COPY_H2D },
+        { "array -> pinned", COPY_D2H },     { "device -> device", COPY_D2D },
+        { "unknown -> pageable", COPY_D2H }, { "device -> managed", COPY_D2H },
+    };
+    struct profile_builder b;
+    uint32_t               gpu, thread, stream, call, copy, work[6];
+
+    (void)state;
+    builder_start(&b, FORMAT_XSPACE);
+    gpu = builder_device(&b, builder_host(&b, "h"), "/device:GPU:0", "", DEVICE_GPU);
+    thread = builder_timeline(&b, 0, NO_ID, "python");
+    stream = builder_timeline(&b, 0, gpu, "Stream #1");
+    call = builder_activity(&b, "MemcpyD2H", ACTIVITY_LAUNCH, NO_ID);
+    copy = builder_activity(&b, "MemcpyOther", ACTIVITY_MEMCPY, NO_ID);
+    for (int i = 0; i < 6; i++) {
+        work[i] = builder_event(&b, stream, copy, i * 1000 + 200, 500);
+        builder_stat(&b, work[i], STAT_COPY_KIND, builder_name(&b, rows[i].kinds));
+        builder_flow(&b, builder_event(&b, thread, call, i * 1000, 100), work[i], FLOW_LAUNCH);
+    }
+    builder_finish(&b);
+    assert_true(xspace_launched(&b.profile));
+    for (int i = 0; i < 6; i++)
+        assert_int_equal(event_activity(&b.profile, b.rows[work[i]])->copy, rows[i].copy);
+    builder_free(&b);
+}
+
 static void launch_calls_of_ops_are_calls(void **state)
 {
     struct xname name = xspace_name(STR("hipModuleLaunchKernel"), SEEN_HLO_OP, XLINE_CLASS_HOST);
@@ -221,6 +259,7 @@ int main(void)
         cmocka_unit_test(modules_tell_what_python_does),
         cmocka_unit_test(copies_tell_their_direction),
         cmocka_unit_test(launches_tell_what_kernels_do_not),
+        cmocka_unit_test(memories_tell_the_way_of_a_copy),
         cmocka_unit_test(launch_calls_of_ops_are_calls),
         cmocka_unit_test(details_tell_what_can_be),
         cmocka_unit_test(shapes_become_operands),

@@ -96,3 +96,27 @@ bool xspace_details_kinds(struct str details, struct str *from, struct str *to)
     *to = detail_text(details, STR("kind_dst:"));
     return from->len && to->len;
 }
+
+enum side { SIDE_UNKNOWN, SIDE_HOST, SIDE_DEVICE, SIDES };
+
+/* By CUPTI's kinds of memory: managed memory may be on either side. */
+static enum side side_of(struct str memory)
+{
+    if (str_fits(memory, "pageable|pinned"))
+        return SIDE_HOST;
+    return str_fits(memory, "device|array|device_static") ? SIDE_DEVICE : SIDE_UNKNOWN;
+}
+
+enum copy_direction xspace_memories_direction(struct str kinds)
+{
+    static const enum copy_direction ways[SIDES][SIDES] = {
+        [SIDE_HOST] = { [SIDE_HOST] = COPY_H2H, [SIDE_DEVICE] = COPY_H2D },
+        [SIDE_DEVICE] = { [SIDE_HOST] = COPY_D2H, [SIDE_DEVICE] = COPY_D2D },
+    };
+    size_t arrow = str_find(kinds, ' ');
+
+    if (!str_starts(str_slice(kinds, arrow, kinds.len), STR(" -> ")))
+        return COPY_NONE;
+    return ways[side_of(str_slice(kinds, 0, arrow))]
+               [side_of(str_slice(kinds, arrow + 4, kinds.len))];
+}

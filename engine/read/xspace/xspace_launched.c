@@ -1,7 +1,22 @@
-/* What only the host's call tells of the work that it launched on a device: ROCm names the op
- * there, and the direction of copies that a kernel makes. */
+/* What a device's work does not tell by its name: ROCm names the op on the host's call that
+ * launched it, and the direction of copies that a kernel makes; CUPTI tells the memories of copies
+ * that it calls by no direction. */
 #include "read/xspace/xspace_decode.h"
+#include "read/xspace/xspace_details.h"
 #include "read/xspace/xspace_relabel.h"
+
+/* The way of a copy that has none in its name. What its memories tell stands above what its call
+ * says: XLA calls copies of pinned memory of the host "D2H" too. */
+static enum copy_direction copy_way(const struct profile *profile, const struct flow *flow)
+{
+    const struct activity *call = event_activity(profile, flow->from);
+    enum copy_direction    copy = COPY_NONE;
+    int64_t                kinds;
+
+    if (profile_stat(profile, STAT_COPY_KIND, flow->to, &kinds))
+        copy = xspace_memories_direction(profile_str(profile, (uint32_t)kinds));
+    return copy == COPY_NONE ? xspace_copy_direction(profile_str(profile, call->name)) : copy;
+}
 
 static bool learn(struct relabel *relabel, const struct flow *flow)
 {
@@ -12,7 +27,7 @@ static bool learn(struct relabel *relabel, const struct flow *flow)
     enum copy_direction    copy = COPY_NONE;
 
     if (work->kind == ACTIVITY_MEMCPY && work->copy == COPY_NONE)
-        copy = xspace_copy_direction(profile_str(profile, call->name));
+        copy = copy_way(profile, flow);
     else if (work->kind == ACTIVITY_KERNEL && work->op == NO_ID && call->kind == ACTIVITY_LAUNCH)
         op = call->op;
     return (op == NO_ID && copy == COPY_NONE) || xspace_relabel(relabel, flow->to, op, copy);

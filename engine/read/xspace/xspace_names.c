@@ -281,6 +281,9 @@ static struct xname device_name(struct str name, unsigned seen)
     return result;
 }
 
+/* What a runtime says with a colon, as ops have one: "what runs: for which call". */
+static const char runtime_names[] = "ThenExecuteCallback:*";
+
 static struct xname host_name(struct str name, unsigned seen)
 {
     struct xname             result = { .kind = ACTIVITY_OTHER };
@@ -297,7 +300,7 @@ static struct xname host_name(struct str name, unsigned seen)
         result.kind = op_type_kind(result.op_type, ACTIVITY_OP);
         return result;
     }
-    if (parse_op(name, &result)) {
+    if (!str_fits(name, runtime_names) && parse_op(name, &result)) {
         result.kind =
             op_type_kind(result.op_type,
                          str_contains(name, STR("write_summary")) ? ACTIVITY_OUTPUT : ACTIVITY_OP);
