@@ -20,7 +20,7 @@ end
 
 -- Passes over arrays as large as those that PyTorch sorts: what is selected from them would be small. Conversions come
 -- before the sort.
-local function behind_sorts(p, sorts, kernels)
+local function behind_sorts(sorts, kernels)
   local sizes, ns = {}, 0
   for row in sorts:each() do sizes[(row.shapes or ""):match("^\\[[0-9,]+\\]") or "-"] = true end
   for row in kernels:where { category = { like = "^(elementwise|softmax|scan|reduce|random|sampling)$" } }:each() do
@@ -47,7 +47,7 @@ local function of_device(p, cfg)
   local limit = not sorting and at_limit(p, cfg, gathered) or nil
   local is_known = limit and limit.ns >= 0.5 * ns
   local top = (sorting and sorts or gathered):top("total_ns", 1):rows()[1]
-  local behind_ns = sorting and p.format == "kineto" and behind_sorts(p, sorts, kernels) or 0
+  local behind_ns = sorting and p.format == "kineto" and behind_sorts(sorts, kernels) or 0
   local low_ns = 0.7 * (1 - cfg.kept_sort) * sort_ns + 0.5 * (1 - cfg.kept_other) * move_ns + 0.5 * behind_ns
   local high_ns = (1 - cfg.kept_sort) * (sort_ns + behind_ns) + (1 - cfg.kept_other) * move_ns
   return finding {
