@@ -379,9 +379,51 @@ static void without_markers_the_whole_trace_is_one_step(void **state)
     builder_free(&b);
 }
 
+/* Eight markers of 100 us with 20 launches of 1 us each; the fifth lasts 200 us. Where its launches
+ * take 2 us as well, something ran beside the program, and it does not count; where they are as
+ * fast as ever, or more, the program did something in it. The last is cut, as above. */
+static void steps_that_something_else_holds_up(void **state)
+{
+    static const struct {
+        int64_t launch_ns;
+        int     launches, used;
+    } cases[] = { { 2000, 20, 6 }, { 1000, 20, 7 }, { 2000, 40, 7 } };
+
+    (void)state;
+    for (size_t k = 0; k < ARRAY_COUNT(cases); k++) {
+        struct profile_builder b;
+        uint32_t               host, thread;
+        int64_t                at_ns = 0;
+
+        builder_start(&b, FORMAT_KINETO);
+        host = builder_host(&b, "h");
+        thread = builder_timeline(&b, host, NO_ID, "python");
+        for (int i = 0; i < 8; i++) {
+            bool    is_long = i == 4;
+            int64_t length_ns = is_long ? 200000 : 100000;
+
+            builder_stat(
+                &b,
+                builder_slice(&b, thread, "ProfilerStep", ACTIVITY_STEP, at_ns, length_ns - 10000),
+                STAT_STEP_NUMBER, i);
+            for (int j = 0; j < (is_long ? cases[k].launches : 20); j++)
+                builder_slice(&b, thread, "cudaLaunchKernel", ACTIVITY_LAUNCH,
+                              at_ns + 4000 * (j + 1), is_long ? cases[k].launch_ns : 1000);
+            at_ns += length_ns;
+        }
+        builder_finish(&b);
+        run(&b);
+        assert_float_equal(builder_fact(&b, "step.count"), 8, 0);
+        assert_float_equal(builder_fact(&b, "step.used"), cases[k].used, 0);
+        assert_float_equal(builder_fact(&b, "step.max_ns"), k == 0 ? 100000 : 200000, 0);
+        builder_free(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(steps_that_something_else_holds_up),
         cmocka_unit_test(steps_reach_to_the_next_marker),
         cmocka_unit_test(evaluation_is_a_part_of_the_step),
         cmocka_unit_test(runs_of_a_session_that_act_belong_to_the_one_that_trains),

@@ -12,11 +12,12 @@
  * program's own runs are the steps then.
  *
  * Left out of averages: the first step if it took more than twice the median of the rest and no
- * other is like it or something was compiled in it, a step before a pause, and those outside
- * --steps.
+ * other is like it or something was compiled in it, a step before a pause, those in which whatever
+ * the host calls takes longer (step_pace.h), and those outside --steps.
  */
 #include "analyze/analysis.h"
 #include "analyze/step/step_find.h"
+#include "analyze/step/step_pace.h"
 #include "analyze/step/step_whole.h"
 #include "base/sample.h"
 
@@ -355,6 +356,8 @@ static bool set_facts(struct study *study, struct arena *scratch)
         return false;
     leave_out(study, lengths);
     if (!choose_host(study, scratch, lengths))
+        return false;
+    if (!step_pace_leave_out(study, scratch))
         return false;
     steps->used_count = (uint32_t)used_lengths(steps, steps->host, lengths);
     if (!steps_few_marked(study, scratch))
