@@ -6,15 +6,17 @@ return rule {
   formats = { "kineto" },
   needs = { "step.ns", "device.idle_share", "copies", "syncs" },
   cause = "sync", tags = { "copies", "sync" },
-  more_specific_than = { "blocking-sync-in-step", "long-gpu-gap" },
+  more_specific_than = { "blocking-sync-in-step", "long-gpu-gap", "h2d-share", "host-bound", "tiny-kernels",
+                         "graph-capture-candidate", "kernel-launch-bound" },
   params = {
     min_count = { default = 1, min = 0, max = 1e6, unit = "count", doc = "waits of such copies a step" },
     min_share = { default = 0.005, min = 0, max = 1, unit = "share",
                   doc = "idle time of the device after them, over the step" },
   },
   doc = [[
-`.to(device)` waits for its copy unless told otherwise. From pinned memory it need not. Priced as the device's idle time
-after the waits. Silent where nothing is copied from pinned memory, and where work is queued behind the wait.]],
+`.to(device)` waits for its copy unless told otherwise. From pinned memory it need not. Priced by replay without these
+copies, which then go up while the device works, or as the device's idle time after the waits. Silent where nothing is
+copied from pinned memory, and where work is queued behind the wait.]],
 
   check = function(p, cfg)
     local step_ns = p.fact["step.ns"]
@@ -26,6 +28,9 @@ after the waits. Silent where nothing is copied from pinned memory, and where wo
     -- A wait inside a copy may be that of a download; those end in pageable memory.
     local down = p:table("copies"):where { direction = "d2h" }:sum("count")
     if down >= count or count < cfg.min_count or bubble_ns < cfg.min_share * step_ns then return nil end
+    -- The host then runs ahead, and the next batch goes up while the device works on this one.
+    local edits = { { "omit", name = p:names("aten_copy"), kinds = { "sync" } } }
+    local saved_ns, claims = p:without_calls(edits)
     return finding {
       title = ("%s copies a step from pinned memory wait; the device is idle for %s after them"):format(
         fmt.whole(count), fmt.ms(bubble_ns)),
@@ -38,8 +43,10 @@ after the waits. Silent where nothing is copied from pinned memory, and where wo
         fmt.pct(bubble_ns / step_ns), fmt.pct(cfg.min_share)),
       remedy = { text = "Copy without waiting: the device's own order keeps it right.",
                  code = "x = x.to(device, non_blocking=True)" },
-      impact = impact.exposed { ns = bubble_ns },
-      claims = { { parts = { "idle.sync" } } },
+      impact = saved_ns and saved_ns > bubble_ns
+        and impact.replay { edits[1], fallback = impact.exposed { ns = bubble_ns } }
+        or impact.exposed { ns = bubble_ns },
+      claims = claims or { { parts = { "idle.sync", "copy" } } },
       confidence = "medium",
     }
   end,
@@ -47,6 +54,11 @@ after the waits. Silent where nothing is copied from pinned memory, and where wo
   examples = {
     { name = "two waits", framework = "pytorch", format = "kineto", finding = true, impact_ns = 4e5,
       facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.3 },
+      tables = { copies = { { direction = "h2d", name = "Memcpy HtoD (Pinned -> Device)", is_pageable = false,
+                              count = 2, bytes = 2e7 } },
+                 syncs = { { name = "cudaStreamSynchronize", owner = "aten::copy_", count = 2, bubble_ns = 4e5 } } } },
+    { name = "the host runs ahead without", framework = "pytorch", format = "kineto", finding = true,
+      replay = { 2e6, 3e6 }, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.3 },
       tables = { copies = { { direction = "h2d", name = "Memcpy HtoD (Pinned -> Device)", is_pageable = false,
                               count = 2, bytes = 2e7 } },
                  syncs = { { name = "cudaStreamSynchronize", owner = "aten::copy_", count = 2, bubble_ns = 4e5 } } } },
