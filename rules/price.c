@@ -258,6 +258,7 @@ static void cap(struct impact *impact, double ns)
     impact->high_ns = fmin(impact->high_ns, ns);
     impact->model_ns = fmin(impact->model_ns, ns);
     impact->most_ns = fmin(impact->most_ns, ns);
+    impact->within_ns = fmin(impact->within_ns, ns);
 }
 
 /* Recorded times, in a step without what recording took of the host. */
@@ -342,7 +343,8 @@ bool price_draft(const struct pricing *pricing, struct draft *draft, struct aren
     settle_shares(pricing, &draft->finding);
     *impact = (struct impact) { .confidence = draft->confidence,
                                 .resource = draft->resource,
-                                .most_ns = INFINITY };
+                                .most_ns = INFINITY,
+                                .within_ns = INFINITY };
     if (is_replay && can_replay(pricing, &draft->edits)) {
         if (!price_by_replay(pricing, draft, arena, err))
             return false;
@@ -399,6 +401,9 @@ void price_calibrate(const struct pricing *pricing, struct impact *impact)
         impact->mid_ns = fmin(impact->mid_ns, impact->most_ns);
     else
         impact->low_ns = step_ns * moved_share(share, by->low);
+    /* Threads share cores, so that what is left runs faster; kernels of a stream do not. */
+    if (pricing->has_device)
+        cap(impact, impact->within_ns);
     impact->share = impact->mid_ns / step_ns;
 }
 

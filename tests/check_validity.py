@@ -781,7 +781,8 @@ def prepared_in_the_step():
         expect((finding is not None) == is_told, f"{python_ms} ms: {rules(report)}")
         expect(not finding or "normalize" in text_of(finding), f"it is named: {text_of(finding)[:300]}")
         expect(not finding or 0.5 < finding["impact"]["share"] < 0.65, f"and priced: {finding and finding['impact']}")
-        expect(not finding or finding["impact"]["high_ms"] <= python_ms + 0.2, f"at most until the launch, 0.2 ms later: {finding and finding['impact']}")
+        # The device works for 98 - 60 ms of it and 0.3 pass in waits: 61.7 are the host's.
+        expect(not finding or finding["impact"]["high_ms"] <= python_ms + 1.75, f"at most the host's part: {finding and finding['impact']}")
 
 
 def gathered():
@@ -826,13 +827,16 @@ def other_hardware():
     for name, wanted in (("H200", 2.738), ("A100 80GB", 8.023), ("H100", 3.04)):
         status, out, err = run("whatif", "--format", "json", "--hardware", name, "other-hardware.json")
         expect(status == 0, f"{name}: {status} {err}")
-        step_ms = json.loads(out)["edits"][0]["step_ms"] if status == 0 else 0
+        # What recording took of the 40 us is told apart.
+        told = json.loads(out) if status == 0 else {"edits": [{"step_ms": 0}]}
+        step_ms = told["edits"][0]["step_ms"] + told.get("recording_ms", 0)
         expect(abs(step_ms - wanted) < 0.01, f"{name}: {step_ms} ms, {wanted} wanted")
     # 989 / 494.5 = 2 for products and 3350 / 1675 = 2 for adds: 4000 + 2000 and the 40 of launches
     with open("half.toml", "w") as file:
         file.write('name = "half of an H100"\nbf16-tflops = 494.5\nmemory-gb-per-s = 1675\n')
     status, out, err = run("whatif", "--format", "json", "--hardware", "half.toml", "other-hardware.json")
-    step_ms = json.loads(out)["edits"][0]["step_ms"] if status == 0 else 0
+    told = json.loads(out) if status == 0 else {"edits": [{"step_ms": 0}]}
+    step_ms = told["edits"][0]["step_ms"] + told.get("recording_ms", 0)
     expect(abs(step_ms - 6.04) < 0.01, f"a file of half an H100: {step_ms} ms, {status} {err}")
     status, out, err = run("advise", "--format", "json", "--accelerator", "half.toml", "other-hardware.json")
     expect(status == 0, f"a file for devices that are known: {status} {err}")

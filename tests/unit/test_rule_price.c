@@ -72,6 +72,7 @@ static void recorded_pairs_make_the_range(void **state)
                                   .high_ns = 40 * MS,
                                   .model_ns = 40 * MS,
                                   .most_ns = 45 * MS,
+                                  .within_ns = 100 * MS,
                                   .method = rows[i].method,
                                   .confidence = rows[i].confidence };
         struct impact  whole = impact, start_up = impact;
@@ -102,6 +103,32 @@ static void recorded_pairs_make_the_range(void **state)
         assert_true(start_up.high_ns == 40 * MS);
         arena_free(&f.arena);
     }
+}
+
+/* 40 ms of the step by the model, of 45 that the step takes of what it is about: with an
+ * accelerator the range ends there. */
+static void no_saving_exceeds_what_it_is_about(void **state)
+{
+    struct fixture f;
+    struct impact  impact = { .has_saving = true,
+                              .low_ns = 28 * MS,
+                              .mid_ns = 38 * MS,
+                              .high_ns = 40 * MS,
+                              .model_ns = 40 * MS,
+                              .most_ns = 40 * MS,
+                              .within_ns = 45 * MS,
+                              .method = METHOD_EXPOSED,
+                              .confidence = CONFIDENCE_MEDIUM };
+    struct impact  alone = impact;
+
+    (void)state;
+    start(&f, replay_parts);
+    price_calibrate(&f.pricing, &alone);
+    assert_true(alone.high_ns > 45 * MS);
+    f.pricing.has_device = true;
+    price_calibrate(&f.pricing, &impact);
+    assert_true(impact.high_ns == 45 * MS && impact.mid_ns <= 45 * MS);
+    arena_free(&f.arena);
 }
 
 static void without_replay_the_fallback_prices(void **state)
@@ -223,6 +250,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(methods_price_as_documented),
         cmocka_unit_test(recorded_pairs_make_the_range),
+        cmocka_unit_test(no_saving_exceeds_what_it_is_about),
         cmocka_unit_test(without_replay_the_fallback_prices),
         cmocka_unit_test(together_is_replayed_not_added),
         cmocka_unit_test(together_knows_claims_of_formulas),

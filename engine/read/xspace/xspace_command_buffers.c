@@ -31,7 +31,7 @@ struct buffers {
     struct id_map  alone; /* ops that have events of their own */
     struct relabel relabel;
 };
-enum { NO_PLAN = UINT32_MAX - 1 };
+static const uint32_t NO_PLAN = UINT32_MAX - 1;
 
 static bool is_buffer(const struct profile *profile, uint32_t row)
 {
