@@ -123,6 +123,9 @@ step is many programs or calls back to the host, and where the loop waits for an
     if beside_ns > 0 then
       evidence[#evidence + 1] = { "the runtime's threads copy it for the device", beside_ns, "ns",
                                   share = math.min(1, beside_ns / step_ns) }
+      if p:has("transfer.beside_count") then
+        evidence[#evidence + 1] = { "such copies a step", p.fact["transfer.beside_count"], "count" }
+      end
     end
     local locations = {}
     local busiest = activities
