@@ -140,7 +140,7 @@ async function checkCharts(page, name) {
   expect(name + ': one bottleneck', await page.locator('#input .badge').count() === Math.min(1, waits));
   const sliders = page.locator('#whatif input[type=range]'), saved = () => page.locator('#whatif [aria-live]').first().innerText();
   if (await sliders.count()) {
-    expect(name + ': as recorded', (await saved()).startsWith('as recorded'));
+    expect(name + ': as it is', (await saved()).startsWith('as it is'));
     await sliders.first().focus();
     await page.keyboard.press('End');
     expect(name + ': none of it saves: ' + await saved(), /^none of it: .* saves /.test(await saved()));
