@@ -5,7 +5,8 @@
 local function of_appends(p, cfg)
   local step_ns = p.fact["step.ns"]
   local count, ns = p.fact["torch.appends"] or 0, p.fact["torch.appends_ns"] or 0
-  if count <= 0 or ns < cfg.min_append_share * step_ns then return nil end
+  -- Of copies inside an accelerator d2d-copies speaks.
+  if p:has("device.idle_share") or count <= 0 or ns < cfg.min_append_share * step_ns then return nil end
   return finding {
     title = ("%s concatenations copy a long tensor to add a little to it: %s a step"):format(
         fmt.whole(count), fmt.ms(ns)),

@@ -17,15 +17,18 @@ return rule {
                   doc = "idle time for late launches and starts over the step" },
     min_beside_recorder = { default = 0.6, min = 0, max = 10, unit = "ratio",
                             doc = "the same over what recording takes of the step: less may be its error" },
+    max_busy = { default = 0.85, min = 0, max = 1, unit = "share",
+                 doc = "share of a step, without what recording takes, in which a busy device works" },
     max_syncs = { default = 0, min = 0, max = 1e6, unit = "count", doc = "blocking calls a step" },
   },
   doc = [[
 A captured graph is launched by one call. Kernels count as the same where each runs equally often in every step.
 Priced as the idle time before kernels, without what recording takes of the host, at half. Silent where the host
-reads results within the step, where graphs are launched already, and for few kernels.]],
+reads results within the step, where graphs are launched already, where the device is busy, and for few kernels.]],
 
   check = function(p, cfg)
-    local step_ns, count = p.fact["step.ns"], p.fact["kernels.count_per_step"]
+    local step_ns, count, limit = p.fact["step.ns"], p.fact["kernels.count_per_step"], p:host_limit()
+    if limit and limit.busy >= cfg.max_busy then return nil end
     local ns = p.fact["device.idle_host_late_ns"] + p.fact["device.idle_launch_ns"]
     -- What recording took of a host that the device waits for is not the program's.
     local bare_ns = p:has("replay.without_recorder_ns") and p.fact["replay.without_recorder_ns"] or step_ns
@@ -73,6 +76,11 @@ reads results within the step, where graphs are launched already, and for few ke
       facts = { ["step.ns"] = 1e7, ["step.used"] = 5, ["step.source"] = "marker", ["device.idle_host_late_ns"] = 5.5e6,
                 ["device.idle_launch_ns"] = 5e5, ["kernels.count_per_step"] = 500, ["sync.count_per_step"] = 0,
                 ["replay.without_recorder_ns"] = 5e6 },
+      tables = { kernels = { { name = "a", calls = 500 } }, activities = {} } },
+    { name = "a busy device", framework = "pytorch", format = "kineto", finding = false,
+      facts = { ["step.ns"] = 1e7, ["step.used"] = 5, ["step.source"] = "marker", ["device.idle_host_late_ns"] = 5e5,
+                ["device.idle_launch_ns"] = 5e5, ["kernels.count_per_step"] = 500, ["sync.count_per_step"] = 0,
+                ["device.idle_share"] = 0.1, ["part.compute_ns"] = 9e6 },
       tables = { kernels = { { name = "a", calls = 500 } }, activities = {} } },
     { name = "reads results", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7, ["step.used"] = 5, ["step.source"] = "marker", ["device.idle_host_late_ns"] = 1.5e6,

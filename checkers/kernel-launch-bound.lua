@@ -13,17 +13,21 @@ return rule {
     high_share = { default = 0.15, min = 0, max = 1, unit = "share", doc = "share from which it is an error" },
     min_graphs = { default = 0.5, min = 0, max = 1, unit = "share",
                    doc = "of launches, those of captured graphs, from which it is only told" },
+    max_busy = { default = 0.85, min = 0, max = 1, unit = "share",
+                 doc = "share of a step, without what recording takes, in which a busy device works" },
     max_queue = { default = 16, min = 0, max = 1e6, unit = "count",
                   doc = "launches waiting from which the host is ahead and their cost is hidden" },
   },
   doc = [[
 Counts the pauses before kernels that were launched in time, and launch calls that the idle device
 waits for. Priced by replay: without those pauses, and launch calls at a tenth,
-each counted up to twice their median. Only told where most launches are of captured graphs. Silent where the host
-is well ahead of the device.]],
+each counted up to twice their median. A note where most launches are of captured graphs, and where the device works for
+a quarter of the step, or waits less than two milliseconds: any program pays for its launches. Silent where the device
+is busy or the host is well ahead of it.]],
 
   check = function(p, cfg)
-    local step_ns = p.fact["step.ns"]
+    local step_ns, limit = p.fact["step.ns"], p:host_limit()
+    if limit and limit.busy >= cfg.max_busy then return nil end
     -- Both without what recording takes of each call.
     local _, _, pause_ns = p:whatif { { "scale", parts = { "idle.launch" } } }
     pause_ns = type(pause_ns) == "number" and pause_ns or p.fact["part.idle_launch_ns"]
@@ -45,7 +49,8 @@ is well ahead of the device.]],
     if p.framework == "pytorch" then code = "model = torch.compile(model, mode=\"reduce-overhead\")" end
     return finding {
       title = ("Starting %s kernels leaves the device idle %s a step"):format(fmt.whole(count), fmt.ms(ns)),
-      severity = is_captured and "info" or ns / step_ns >= cfg.high_share and "error" or "warn",
+      severity = (is_captured or limit and limit.severity == "info") and "info" or
+        ns / step_ns >= cfg.high_share and "error" or "warn",
       evidence = { { "idle before kernels launched in time, a step", pause_ns, "ns",
                      share = math.min(1, pause_ns / step_ns) },
                    { "launch calls that the idle device waits for, a step", call_ns, "ns" },
@@ -72,6 +77,11 @@ is well ahead of the device.]],
       facts = { ["step.ns"] = 1e7, ["device.idle_launch_ns"] = 1.2e6, ["part.idle_launch_ns"] = 1.2e6,
                 ["launch.count_per_step"] = 65, ["launch.ns_per_step"] = 2e6, ["launch.median_ns"] = 3e4 },
       tables = { activities = { { name = "cuGraphLaunch (CudaGraph:4)", kind = "launch", events = 64 } } } },
+    { name = "a busy device", framework = "pytorch", finding = false, replay = { 1e6, 1.8e6 }, selected_ns = 1e6,
+      facts = { ["step.ns"] = 1e7, ["device.idle_launch_ns"] = 1.2e6, ["part.idle_launch_ns"] = 1.2e6,
+                ["device.idle_share"] = 0.12, ["part.compute_ns"] = 8.8e6,
+                ["launch.count_per_step"] = 800, ["launch.ns_per_step"] = 4e6, ["launch.median_ns"] = 5e3,
+                ["launch.queue_depth_median"] = 2 } },
     { name = "the host is ahead", finding = false, selected_ns = 1e6, replay = { 1e6, 1.8e6 },
       facts = { ["step.ns"] = 1e7, ["device.idle_launch_ns"] = 1.2e6, ["part.idle_launch_ns"] = 1.2e6,
                 ["launch.count_per_step"] = 800, ["launch.ns_per_step"] = 4e6, ["launch.median_ns"] = 5e3,

@@ -6,7 +6,8 @@ return rule {
   formats = { "kineto" },
   needs = { "step.ns", "eager_loops" },
   cause = "loop", tags = { "ops", "python" },
-  more_specific_than = { "many-small-gemms", "repeated-op-sequence", "tiny-ops", "host-bound", "hot-op",
+  more_specific_than = { "many-small-gemms", "repeated-op-sequence", "tiny-ops", "tiny-kernels", "kernel-launch-bound",
+      "graph-capture-candidate", "small-grid", "host-bound", "hot-op",
       "elementwise-chain", "unvectorised-loop", "gather-scatter-bound", "embedding-bound" },
   params = {
     min_share = { default = 0.10, min = 0, max = 1, unit = "share",
@@ -21,12 +22,13 @@ return rule {
       doc = "the same on a slow machine: typical call over one that only makes a view" },
   },
   doc = [[
-Each round pays Python, the dispatcher and the autograd engine some microseconds an op for a few numbers. Over all rows
-at once the same work is a handful of calls. Priced as all rounds but one, and less of it. Silent where the calls
-do long work, where each round works on all that came before, gathers by what the last one picked or leaves nothing but
-what the next one takes, and for recurrent cells and growing concatenations, which have their own rules. A note only
-where each round's products have other rows, as those of experts: one product takes all only if they are padded or
-grouped; and where no shapes tell whether they have.]],
+Each round pays Python, the dispatcher and the autograd engine some microseconds an op for a few numbers. Over all
+rows at once the same work is a handful of calls. Priced as all rounds but one, and less of it. Silent where the calls
+do long work, where each round works on all that came before, gathers by what the last one picked or leaves nothing
+but what the next one takes, and for recurrent cells and growing concatenations, which have their own rules. A note
+only where each round's products have other rows, as those of experts: one product takes all only if they are padded
+or grouped; and where no shapes tell whether they have. With an accelerator said where it waits for the host, and of
+rounds that multiply only where more products are trained than weights: others are layers.]],
 
   check = function(p, cfg)
     local function price(row)

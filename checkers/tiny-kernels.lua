@@ -38,6 +38,22 @@ local function of_loop(p, cfg, gap_ns)
   }
 end
 
+-- As many of each kernel in every step, and nothing in it that waits for the device or for other ranks: all of it can
+-- be one graph.
+local function can_be_captured(p)
+  if p:has("part.communication_ns") and p.fact["part.communication_ns"] > 0 then return false end
+  if not p:has("kernels") or not p:has("activities") or not p:has("sync.count_per_step") or
+      not p:has("step.source") or p.fact["step.source"] == "whole-trace" or p.fact["sync.count_per_step"] > 0 or
+      p:table("activities"):where { name = { like = "GraphLaunch" } }:count() > 0 then return false end
+  local alike, all = 0, 0
+  for row in p:table("kernels"):each() do
+    local calls = row.calls or 0
+    all = all + calls
+    if calls >= 1 and math.abs(calls - math.floor(calls + 0.5)) < 0.01 then alike = alike + calls end
+  end
+  return all > 0 and alike / all >= 0.95
+end
+
 return rule {
   id = "tiny-kernels", api = 1, version = "1.0.0",
   title = "Many kernels are shorter than it takes to start them",
@@ -53,6 +69,8 @@ return rule {
                       doc = "idle time before kernels over the step" },
     left = { default = 0.4, min = 0, max = 1, unit = "share",
              doc = "of what the device waits for, what a compiled or captured step still costs" },
+    left_captured = { default = 0.05, min = 0, max = 1, unit = "share",
+                      doc = "the same where PyTorch's step is alike each time and waits for nothing: one graph" },
     min_rounds = { default = 32, min = 2, max = 1e9, unit = "count", doc = "JAX: rounds of a compiled loop, a step" },
     unroll = { default = 16, min = 1, max = 1e6, unit = "count",
                doc = "rounds of it that may become one, four times as many where nothing is multiplied" },
@@ -65,10 +83,12 @@ return rule {
   },
   doc = [[
 A kernel below 10 µs is over before the next one is there, so the device waits for the host between them. Priced by
-replay with two fifths of the host's part of the step and of starting kernels, as a step costs that is compiled or
-captured whole. In a compiled loop of JAX whose rounds the host starts, priced as if sixteen rounds were one, with
-most of their kernels' time; where none multiplies, as if four times as many were one kernel. Silent where the pauses
-are shorter than the kernels, and where the host is well ahead.]],
+replay with two fifths of the host's part of the step and of starting kernels, as a step costs that is compiled, and
+with a twentieth in PyTorch where the steps are alike and can be captured as a graph. A note where the device works for
+a quarter of the step, or waits less than two milliseconds: any eager program pays that. In a compiled loop of JAX
+whose rounds the host starts, priced as if sixteen rounds were one, with most of their kernels' time; where none
+multiplies, as if four times as many were one kernel. Silent where the pauses are shorter than the kernels, and where
+the host is well ahead.]],
 
   check = function(p, cfg)
     local step_ns, share = p.fact["step.ns"], p.fact["kernels.tiny_share"]
@@ -82,11 +102,14 @@ are shorter than the kernels, and where the host is well ahead.]],
     if depth and depth >= cfg.max_queue then return nil end
     local loop = of_loop(p, cfg, gap_ns)
     if loop then return loop end
+    local limit = p:host_limit()
+    local left = p.framework == "pytorch" and can_be_captured(p) and cfg.left_captured or cfg.left
     local code = { pytorch = "model = torch.compile(model, mode=\"reduce-overhead\")", jax = "step = jax.jit(step)",
                    tensorflow = "@tf.function(jit_compile=True)" }
     return finding {
       title = ("%s of %s kernels a step run below 10 µs; the device waits %s between kernels"):format(fmt.pct(share),
         fmt.whole(p.fact["kernels.count_per_step"]), fmt.ms(gap_ns)),
+      severity = limit and limit.severity,
       evidence = { { "kernels below 10 µs a step", p.fact["kernels.tiny_count"], "count" },
                    { "all kernels a step", p.fact["kernels.count_per_step"], "count" },
                    { "their time a step", p.fact["kernels.tiny_ns"], "ns" },
@@ -98,7 +121,7 @@ are shorter than the kernels, and where the host is well ahead.]],
                    and "Capture the step as a graph for each size of batch, compile it, use fused layers, batch more."
                    or "Fuse: compile the step, capture it as a graph, use fused optimisers, or batch more.",
                  code = code[p.framework] },
-      impact = impact.replay { { "scale", parts = { "host" }, factor = cfg.left },
+      impact = impact.replay { { "scale", parts = { "host" }, factor = left },
                                { "scale", parts = { "idle.launch" }, factor = cfg.left } },
       confidence = "medium",
     }
@@ -119,6 +142,12 @@ are shorter than the kernels, and where the host is well ahead.]],
                            calls = 256, self_ns = 5e5 },
                          { name = "loop_add_fusion.1", kind = "kernel", scope = "jit(f)/while/body/add", mean_ns = 1e3,
                            calls = 256, self_ns = 3e5 } } } },
+    { name = "a device that works for half of the step", framework = "pytorch", finding = true, severity = "info",
+      replay = { 3e6, 3.5e6 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_ns"] = 5e6, ["device.idle_share"] = 0.5,
+                ["device.idle_launch_ns"] = 1e6, ["device.idle_host_late_ns"] = 4e6, ["kernels.count_per_step"] = 1000,
+                ["kernels.tiny_count"] = 500, ["part.compute_ns"] = 5e6,
+                ["kernels.tiny_share"] = 0.5, ["kernels.tiny_ns"] = 2e6 } },
     { name = "hidden behind large ones", finding = false,
       facts = { ["step.ns"] = 1e7, ["device.idle_ns"] = 1e5, ["device.idle_share"] = 0.01,
                 ["device.idle_launch_ns"] = 1e5, ["device.idle_host_late_ns"] = 0, ["kernels.count_per_step"] = 1000,

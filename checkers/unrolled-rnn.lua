@@ -27,7 +27,8 @@ return rule {
   formats = { "kineto", "profile", "graph" },
   needs = { "step.ns" },
   cause = "loop", tags = { "ops", "python" },
-  more_specific_than = { "many-small-gemms", "repeated-op-sequence", "tiny-ops", "host-bound", "hot-op",
+  more_specific_than = { "many-small-gemms", "repeated-op-sequence", "tiny-ops", "tiny-kernels", "kernel-launch-bound",
+      "graph-capture-candidate", "small-grid", "host-bound", "hot-op",
       "elementwise-chain", "batch-too-small", "unvectorised-loop", "gather-scatter-bound",
       "embedding-bound", "loop-indexing" },
   params = {

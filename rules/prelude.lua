@@ -215,12 +215,37 @@ local function in_excess(p, kind)
   }
 end
 
+-- How much an accelerator waits for launches, without what recording takes of the host.
+local FEW_BUSY, SHORT_WAIT, LEAST_WAIT = 0.25, 2e6, 0.3
+local function host_limit(p)
+  if not p:has("device.idle_share") then return nil end
+  local step_ns, busy_ns = p.fact["step.ns"], 0
+  local bare_ns = p:has("replay.without_recorder_ns") and p.fact["replay.without_recorder_ns"] or step_ns
+  for _, part in ipairs { "compute", "copy", "communication" } do
+    busy_ns = busy_ns + (p:has("part." .. part .. "_ns") and p.fact["part." .. part .. "_ns"] or 0)
+  end
+  local busy = math.min(1, busy_ns / bare_ns)
+  -- Every program pays for its launches. It is a flaw where they are nearly all that a step consists of.
+  local is_flaw = busy < FEW_BUSY and bare_ns - busy_ns >= SHORT_WAIT
+  return { busy = busy, waits = 1 - busy >= LEAST_WAIT, severity = is_flaw and "warn" or "info" }
+end
+
+-- Layers slice and multiply as rounds of a loop do, in kernels as short; but each multiplies by weights of its own.
+-- Where nothing is trained nobody knows how many there are.
+local function may_be_layers(p, row)
+  local weights = p:has("torch.accumulated_gradients") and p.fact["torch.accumulated_gradients"] or 0
+  return row.products >= 0.5 * row.repeats and (weights == 0 or row.products < 2 * weights)
+end
+
 -- The costliest loop of the eager program that a kind of loops is about: price tells its time a step and what it saves.
 local function in_loop(p, kind)
   local step_ns, worst = p.fact["step.ns"], nil
+  local limit = host_limit(p)
+  if limit and not limit.waits then return nil end
   for row in p:table("eager_loops"):each() do
     local ns, low, high = kind.price(row)
-    if ns and ns >= kind.min_share * step_ns and (not worst or ns > worst.ns) then
+    local is_loop = ns and not (limit and may_be_layers(p, row)) and ns >= kind.min_share * step_ns
+    if is_loop and (not worst or ns > worst.ns) then
       worst = { row = row, ns = ns, low = low, high = high }
     end
   end
@@ -240,6 +265,8 @@ local function in_loop(p, kind)
       fmt.pct(kind.min_share)),
     remedy = kind.remedy(row),
     impact = impact.exposed { ns = ns, low = math.max(math.min(worst.low, ns), 0), high = math.min(worst.high, ns) },
+    -- What the rounds start on an accelerator goes with them.
+    claims = limit and { { parts = { "host", "idle.launch" } }, { parts = { "compute" } } } or nil,
     confidence = "medium",
   }
 end
@@ -337,6 +364,7 @@ function host.profile(format, framework)
   function p:spelled_out(formula) return spelled_out(p, formula) end
   function p:is_large(row, size, least) return is_large(row, size, least) end
   function p:in_excess(kind) return in_excess(p, kind) end
+  function p:host_limit() return host_limit(p) end
   function p:in_loop(kind) return in_loop(p, kind) end
   function p:in_kernels(kind) return in_kernels(p, kind) end
   function p:exposed_copies(kind) return exposed_copies(p, kind) end

@@ -49,7 +49,8 @@ static const struct column_spec columns[] = {
     [REPEATS] = { "repeats", UNIT_COUNT, "times it comes a step" },
     [BODY] = { "body", UNIT_COUNT, "calls from one to the next" },
     [CALLS] = { "calls", UNIT_COUNT, "calls in the loop a step" },
-    [NS] = { "ns", UNIT_NS, "time a step, backward nodes and pauses between calls included" },
+    [NS] = { "ns", UNIT_NS,
+             "time of the host a step, backward nodes and pauses between calls included" },
     [SPAN_NS] = { "span_ns", UNIT_NS,
                   "of that, from the first to the last forward call, less long pauses" },
     [BACKWARD_NS] = { "backward_ns", UNIT_NS, "of that, nodes of the backward pass" },
@@ -105,6 +106,7 @@ struct finder {
     bool                     *is_taken; /* by call */
     struct eager_typical      typical;
     double                    best_rate; /* of products, operations a ns */
+    uint32_t                  run_start; /* where the forward calls of the step at hand begin */
     VEC(struct eager_cluster) open, closed;
     VEC(struct loop) loops;
 };
@@ -179,10 +181,10 @@ static void count_call(struct finder *finder, struct loop *loop, const struct ea
 
     loop->calls++;
     if (is_conversion)
-        loop->conversion_ns += ns;
+        loop->conversion_ns += finder->calls->is_on_device ? call->work_ns : ns;
     else
         loop->call_ns += finder->typical.call_ns[call - finder->calls->list.items];
-    loop->backward_ns += call->backward_ns;
+    loop->backward_ns += call->backward_host_ns;
     loop->products += (kind->traits & IS_PRODUCT) != 0;
     loop->gates += (kind->traits & IS_GATE) != 0;
     loop->readbacks += (kind->traits & IS_READBACK) != 0;
@@ -199,7 +201,7 @@ static void count_call(struct finder *finder, struct loop *loop, const struct ea
     if (!(kind->traits & IS_CONCAT))
         return;
     loop->concats++;
-    loop->concat_ns += ns + call->backward_ns;
+    loop->concat_ns += ns + call->backward_host_ns;
     if (loop->first_concat == 0)
         loop->first_concat = elements;
     loop->last_concat = elements;
@@ -238,6 +240,26 @@ static double span_of(const struct eager_call *calls, uint32_t first, uint32_t e
     return (double)(count * FEW > rounds ? span_ns - longer_ns : span_ns);
 }
 
+/* Where calls only feed a device, those that take the tensors apart which the rounds walk over, and
+ * the one that stacks what they give, cost as the rounds do. */
+static void add_ends(struct finder *finder, struct loop *loop, uint32_t first, uint32_t end,
+                     uint32_t run_end)
+{
+    const struct eager_call *calls = finder->calls->list.items;
+
+    for (uint32_t i = first; finder->calls->is_on_device && i-- > finder->run_start;) {
+        if (!(eager_round_kind(&finder->rounds, calls[i].type)->traits & IS_SPLIT))
+            break;
+        loop->span_ns += (double)(calls[i + 1].start_ns - calls[i].start_ns);
+        loop->backward_ns += calls[i].backward_host_ns;
+    }
+    if (!finder->calls->is_on_device || end >= run_end ||
+        !(eager_round_kind(&finder->rounds, calls[end].type)->traits & IS_STACK))
+        return;
+    loop->span_ns += (double)(calls[end].end_ns - calls[end - 1].end_ns);
+    loop->backward_ns += calls[end].backward_host_ns;
+}
+
 /* The body behind the last anchor belongs to the loop too. */
 static bool take(struct finder *finder, const struct eager_cluster *cluster, uint32_t run_end)
 {
@@ -262,6 +284,7 @@ static bool take(struct finder *finder, const struct eager_cluster *cluster, uin
         eager_rounds_hand_on(&finder->rounds, cluster, end, run_end) ? cluster->count : 0;
     loop->repeats += cluster->count;
     loop->span_ns += span_of(calls, cluster->first, end, cluster->count);
+    add_ends(finder, loop, cluster->first, end, run_end);
     for (uint32_t i = cluster->first; i < end; i++) {
         finder->is_taken[i] = true;
         count_call(finder, loop, &calls[i]);
@@ -277,6 +300,7 @@ static bool find_loops(struct finder *finder, uint32_t first, uint32_t end)
     bool          is_done = true;
 
     finder->open.count = finder->closed.count = 0;
+    finder->run_start = first;
     for (uint32_t i = first; is_done && i < end; i++) {
         const struct eager_call *call = &finder->calls->list.items[i];
         const struct eager_kind *kind = eager_round_kind(&finder->rounds, call->type);
@@ -395,12 +419,14 @@ static bool add_row(struct finder *finder, struct table *table, const struct loo
 /* Short calls say more about the dispatcher than about the processor. */
 static void find_best_rate(struct finder *finder)
 {
-    enum { SHORTEST_NS = 20000, SLOWEST_RATE = 100 }; /* of one core with vector units */
+    enum { SHORTEST_NS = 20000 };
+    static const double SLOWEST_CORE = 100, SLOWEST_DEVICE = 1e4; /* with vector units */
+    bool                is_on_device = finder->calls->is_on_device;
 
-    finder->best_rate = SLOWEST_RATE;
+    finder->best_rate = is_on_device ? SLOWEST_DEVICE : SLOWEST_CORE;
     for (size_t i = 0; i < finder->calls->list.count; i++) {
         const struct eager_call *call = &finder->calls->list.items[i];
-        double                   ns = (double)(call->end_ns - call->start_ns), rate;
+        double ns = is_on_device ? call->work_ns : (double)(call->end_ns - call->start_ns), rate;
 
         if (ns < SHORTEST_NS ||
             !(eager_round_kind(&finder->rounds, call->type)->traits & IS_PRODUCT))
@@ -445,7 +471,7 @@ static bool run(struct study *study, struct err *err)
     struct finder      finder = { .study = study, .scratch = &scratch };
     bool               is_done;
 
-    if (!eager_applies_on_host(study, "eager_loops"))
+    if (!eager_applies(study, "eager_loops"))
         return true;
     is_done = find(&finder, &calls);
     arena_free(&scratch);

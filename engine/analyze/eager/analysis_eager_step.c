@@ -24,6 +24,7 @@ enum step_fact {
     BACKWARD_NS,
     BACKWARD_NODES,
     UPDATE_NS,
+    UPDATE_HOST_NS,
     UPDATE_CALLS,
     UPDATE_FUSED_CALLS,
     UPDATE_READBACKS,
@@ -82,6 +83,7 @@ static const struct fact_spec produces[] = {
     [BACKWARD_NS] = { "torch.backward_ns", UNIT_NS, "nodes of the backward pass a step" },
     [BACKWARD_NODES] = { "torch.backward_nodes", UNIT_COUNT, "how many" },
     [UPDATE_NS] = { "torch.update_ns", UNIT_NS, "optimizers' steps a step" },
+    [UPDATE_HOST_NS] = { "torch.update_host_ns", UNIT_NS, "what the host takes for those" },
     [UPDATE_CALLS] = { "torch.update_calls", UNIT_COUNT, "ops called in them" },
     [UPDATE_FUSED_CALLS] = { "torch.update_fused_calls", UNIT_COUNT,
                              "of them, those over many parameters at once" },
@@ -433,14 +435,16 @@ static void count_ranges(struct summer *summer)
 {
     const struct eager_calls *calls = summer->calls;
 
-    for (size_t i = 0; !calls->is_on_device && i < calls->ranges.count; i++) {
+    for (size_t i = 0; i < calls->ranges.count; i++) {
         const struct eager_range *range = &calls->ranges.items[i];
 
         if (range->phase == PHASE_UPDATE)
-            summer->sums[UPDATE_NS] += (double)(range->end_ns - range->start_ns);
-        if (range->phase == PHASE_CLEAR)
+            summer->sums[UPDATE_HOST_NS] += (double)(range->end_ns - range->start_ns);
+        if (range->phase == PHASE_CLEAR && !calls->is_on_device)
             summer->sums[CLEAR_NS] += (double)(range->end_ns - range->start_ns);
     }
+    if (!calls->is_on_device)
+        summer->sums[UPDATE_NS] = summer->sums[UPDATE_HOST_NS];
     for (size_t i = 0; i < calls->nodes.count; i++)
         summer->sums[BACKWARD_NS] += calls->nodes.items[i].work_ns;
     if (calls->is_on_device)

@@ -127,8 +127,8 @@ static bool add_call(struct walker *walker, uint32_t event, uint32_t window, uin
 static bool add_node(struct walker *walker, uint32_t event, uint32_t window)
 {
     enum { LONGEST_PAUSE_NS = 200000 };
-    struct eager_node node = { -1, 0, event, window };
     double            duration_ns = (double)event_duration_ns(walker->profile, event);
+    struct eager_node node = { -1, 0, duration_ns, event, window };
     int64_t           pause_ns = 0;
 
     if (walker->node_end_ns != INT64_MAX)
@@ -303,14 +303,27 @@ static int compare_nodes(const void *a, const void *b)
     return IN_ORDER(COMPARE(left->sequence, right->sequence), COMPARE(left->event, right->event));
 }
 
-double eager_backward_ns(const struct eager_calls *calls, int64_t first, int64_t end)
+/* Their work, and what the host takes for them. */
+static double backward_ns(const struct eager_calls *calls, int64_t first, int64_t end,
+                          double *host_ns)
 {
     size_t low = LOWER_BOUND(calls->nodes.count, i, calls->nodes.items[i].sequence < first);
     double sum_ns = 0;
 
-    for (; low < calls->nodes.count && calls->nodes.items[low].sequence < end; low++)
+    *host_ns = 0;
+    for (; low < calls->nodes.count && calls->nodes.items[low].sequence < end; low++) {
         sum_ns += calls->nodes.items[low].work_ns;
+        *host_ns += calls->nodes.items[low].host_ns;
+    }
+    *host_ns *= calls->host_pause_factor;
     return sum_ns * calls->pause_factor;
+}
+
+double eager_backward_ns(const struct eager_calls *calls, int64_t first, int64_t end)
+{
+    double host_ns;
+
+    return backward_ns(calls, first, end, &host_ns);
 }
 
 /* Numbers go up within a thread; the last call of a step owns a few, for its inner ops. */
@@ -329,7 +342,7 @@ static void join_backward(struct eager_calls *calls)
         if (next && next->timeline == call->timeline)
             end = next->sequence;
         if (end > call->sequence)
-            call->backward_ns = eager_backward_ns(calls, call->sequence, end);
+            call->backward_ns = backward_ns(calls, call->sequence, end, &call->backward_host_ns);
         next = call;
     }
 }
@@ -420,8 +433,8 @@ bool eager_calls_make(const struct study *study, struct arena *scratch, struct e
             if (!visit(&walker, timeline->first_event + i))
                 return false;
     }
-    calls->pause_factor =
-        walker.nodes_ns > 0 && !calls->is_on_device ? 1 + walker.pause_ns / walker.nodes_ns : 1;
+    calls->host_pause_factor = walker.nodes_ns > 0 ? 1 + walker.pause_ns / walker.nodes_ns : 1;
+    calls->pause_factor = calls->is_on_device ? 1 : calls->host_pause_factor;
     if (calls->nodes.count > 1)
         qsort(calls->nodes.items, calls->nodes.count, sizeof *calls->nodes.items, compare_nodes);
     join_backward(calls);
@@ -444,21 +457,6 @@ bool eager_applies(struct study *study, const char *name)
         return true;
     facts_absent(&study->facts, name, NULL, "the recording has no timeline of PyTorch ops");
     return false;
-}
-
-bool eager_applies_on_host(struct study *study, const char *name)
-{
-    const struct profile *profile = study->profile;
-    bool                  is_host = !study->path.has_device;
-
-    if (!eager_applies(study, name))
-        return false;
-    for (size_t i = 0; i < profile->devices.count; i++)
-        is_host = is_host && profile->devices.items[i].kind == DEVICE_CPU;
-    if (!is_host)
-        facts_absent(&study->facts, name, NULL,
-                     "the ops only feed a device: their time on the host is not the work's");
-    return is_host;
 }
 
 bool eager_calls_get(struct study *study, struct arena *scratch, struct eager_calls *calls)

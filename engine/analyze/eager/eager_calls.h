@@ -14,19 +14,20 @@
 enum call_phase {
     PHASE_FORWARD, /* everything that is none of the others */
     PHASE_BACKWARD,
-    PHASE_CLEAR,  /* inside zero_grad */
-    PHASE_UPDATE, /* inside an optimizer's step */
-    PHASE_INPUT,  /* inside the request for a batch */
+    PHASE_CLEAR,         /* inside zero_grad */
+    PHASE_UPDATE,        /* inside an optimizer's step */
+    PHASE_INPUT,         /* inside the request for a batch */
     PHASE_COMMUNICATION, /* ranges only: a collective, on whichever thread */
 };
 
 struct eager_call {
     int64_t  start_ns, end_ns;
-    int64_t  sequence;      /* forward and backward calls; -1: none recorded */
-    double   work_ns;       /* its duration; with an accelerator, of what it enqueued there */
-    double   backward_ns;   /* of the nodes it owns; 0 for all but forward calls */
-    double   conversion_ns; /* forward calls: inside it, changing element types or layouts */
-    double   products_ns;   /* forward calls on the host: inside it, products of matrices */
+    int64_t  sequence;         /* forward and backward calls; -1: none recorded */
+    double   work_ns;          /* its duration; with an accelerator, of what it enqueued there */
+    double   backward_ns;      /* of the nodes it owns; 0 for all but forward calls */
+    double   backward_host_ns; /* what the host took for those */
+    double   conversion_ns;    /* forward calls: inside it, changing element types or layouts */
+    double   products_ns;      /* forward calls on the host: inside it, products of matrices */
     uint32_t event;
     uint32_t type; /* interned */
     uint32_t op;   /* row of profile->ops with its shapes, or NO_ID */
@@ -39,6 +40,7 @@ struct eager_call {
 struct eager_node {    /* a node of the backward pass */
     int64_t  sequence; /* -1: none, as for the accumulation of gradients */
     double   work_ns;  /* as of a call */
+    double   host_ns;  /* its duration */
     uint32_t event;
     uint32_t window;
 };
@@ -57,8 +59,9 @@ struct eager_calls {
     VEC(struct eager_node) nodes; /* by sequence */
     VEC(struct eager_range) ranges;
     struct windows windows;
-    double         pause_factor; /* time of backward nodes with the pauses between them */
-    bool           is_on_device; /* work is an accelerator's; the calls only enqueue it */
+    double         pause_factor;      /* time of backward nodes with the pauses between them */
+    double         host_pause_factor; /* the same of what the host takes for them */
+    bool           is_on_device;      /* work is an accelerator's; the calls only enqueue it */
 };
 
 /* Rows live in the arena. false: it is exhausted. O(events + nodes log nodes). */
@@ -73,8 +76,6 @@ double eager_backward_ns(const struct eager_calls *calls, int64_t first, int64_t
 double eager_median_factor(const struct eager_calls *calls);
 /* The profile has PyTorch's ops; otherwise sets absences for `name` and returns false. */
 bool eager_applies(struct study *study, const char *name);
-/* The same, and the ops run on the host: what matters is the time that the host takes. */
-bool eager_applies_on_host(struct study *study, const char *name);
 /* The name without its library and a trailing underscore: "aten::add_" is "add". */
 struct str eager_base_name(struct str type);
 /* Elements of the largest tensor that the op takes; 0 unknown. */

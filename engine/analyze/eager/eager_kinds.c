@@ -39,6 +39,7 @@ static const struct {
     { "argmax|max|topk", IS_PICK },
     { "multinomial", IS_DRAW | IS_PICK },
     { "bernoulli|normal|randn|randn_like", IS_DRAW },
+    { "unbind|split|split_with_sizes|tensor_split|chunk", IS_SPLIT },
 };
 
 struct eager_kind eager_kind_of(struct str name)

@@ -35,7 +35,8 @@ enum {
     IS_PICK = 2048, /* what it gives decides what is looked up next */
     IS_SLICE = 4096,
     IS_GATHER = 8192,
-    IS_WRITE = 16384
+    IS_WRITE = 16384,
+    IS_SPLIT = 32768 /* all of a tensor, to be walked over */
 };
 struct eager_kind { /* of a type of op */
     uint8_t  is_known, class; /* enum anchor_class */

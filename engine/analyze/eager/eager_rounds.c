@@ -121,6 +121,47 @@ static bool look_alike(const struct eager_rounds *seen, const struct eager_clust
     return false;
 }
 
+static bool have_same_dims(const struct tensor *a, const struct tensor *b)
+{
+    if (a->rank != b->rank)
+        return false;
+    for (int8_t i = 0; i < a->rank; i++)
+        if (a->dims[i] != b->dims[i])
+            return false;
+    return true;
+}
+
+/* Anchors that pick rows may take as many as they like, but of the same tensor in each round: a
+ * statement that is written down several times picks of several ones. */
+static bool picks_of_same(const struct eager_rounds *seen, const struct eager_cluster *cluster)
+{
+    enum { MOST_TENSORS = 8, PICKS_A_ROUND = 4 };
+    const struct profile *profile = seen->profile;
+    const struct tensor  *tensors[MOST_TENSORS];
+    uint32_t              counts[MOST_TENSORS], known = 0, picks = 0, most = 0;
+
+    for (uint32_t i = cluster->first; i <= cluster->last; i++) {
+        const struct eager_call *call = &seen->calls[i];
+        const struct tensor     *from;
+        uint32_t                 t = 0;
+
+        if (call->type != seen->calls[cluster->first].type || call->op == NO_ID ||
+            profile->ops.items[call->op].input_count == 0)
+            continue;
+        from = &profile->tensors.items[profile->ops.items[call->op].first_input];
+        picks++;
+        while (t < known && !have_same_dims(tensors[t], from))
+            t++;
+        if (t == MOST_TENSORS)
+            continue;
+        if (t == known)
+            tensors[known++] = from, counts[t] = 0;
+        counts[t]++;
+        most = counts[t] > most ? counts[t] : most;
+    }
+    return most * PICKS_A_ROUND >= picks;
+}
+
 /* Rounds of a loop over products do not feed each other: their results are stacked behind it, or
  * each of them has a loss. */
 bool eager_rounds_are_loop(const struct eager_rounds *seen, const struct eager_cluster *cluster,
@@ -132,6 +173,9 @@ bool eager_rounds_are_loop(const struct eager_rounds *seen, const struct eager_c
     uint32_t                 losses = 0;
 
     if (is_sampler(seen, cluster, end))
+        return false;
+    if (eager_round_kind(seen, calls[cluster->first].type)->class == ANCHOR_PICK &&
+        !picks_of_same(seen, cluster))
         return false;
     if (eager_round_kind(seen, calls[cluster->first].type)->class != ANCHOR_PRODUCT)
         return !is_network(seen, cluster) && !is_schedule(seen, cluster, end) &&
@@ -218,12 +262,7 @@ static bool adds_up(const struct eager_rounds *seen, uint32_t call)
 
     if (str_ends(profile_str(profile, seen->calls[call].type), STR("_")))
         return true;
-    if (op->input_count < 2 || to[0].rank != to[1].rank)
-        return false;
-    for (int8_t i = 0; i < to->rank; i++)
-        if (to[0].dims[i] != to[1].dims[i])
-            return false;
-    return true;
+    return op->input_count >= 2 && have_same_dims(&to[0], &to[1]);
 }
 
 /* A call behind which the next round begins gives what this one leaves. */
