@@ -100,6 +100,36 @@ local function of_pytorch(p, cfg)
   }
 end
 
+-- With an accelerator that waits for the host each pass of a few rows launches as many kernels as one over all rows.
+local function of_launches(p, cfg)
+  local limit, passes = p:host_limit(), p.fact["torch.backward_passes"]
+  local updates = math.max(1, p.fact["torch.updates"] or 1)
+  if not limit or not limit.waits or passes < cfg.min_launched_passes * updates or not p:has("part.host_ns") then
+    return nil
+  end
+  local step_ns = p.fact["step.ns"]
+  -- The update is done once anyway.
+  local once = math.min(1, (p.fact["torch.update_host_ns"] or 0) / step_ns)
+  local left = once + (1 - once) * updates / passes
+  local ns = p.fact["part.host_ns"]
+  return finding {
+    title = ("%s backward passes a step lead to %s update%s, and the device waits for their launches"):format(
+      fmt.whole(passes), fmt.whole(updates), updates > 1 and "s" or ""),
+    evidence = { { "host work that the device waits for, a step", ns, "ns", share = math.min(1, ns / step_ns) },
+                 { "backward passes a step", passes, "count" }, { "updates a step", updates, "count" },
+                 { "rows of a product, median", p.fact["torch.product_rows"] or 0, "count" },
+                 { "device busy", limit.busy, "share" } },
+    condition = ("%s passes an update, %s accepted; the device works for %s of the step"):format(
+      fmt.count(passes / updates), fmt.count(cfg.min_launched_passes - 1), fmt.pct(limit.busy)),
+    remedy = { text = "Take more rows at once where memory allows it: gradients add up the same, and each pass "
+                 .. "launches as many kernels.",
+               code = "for x, y in batches.split(32): loss(model(x), y).backward()   # instead of split(4)" },
+    impact = impact.replay { { "scale", parts = { "host" }, factor = left },
+                             { "scale", parts = { "idle.launch" }, factor = left } },
+    confidence = "medium",
+  }
+end
+
 -- A network is called for each row of a batch, or for small parts of one update.
 local function of_items(p, cfg)
   return p:in_excess {
@@ -163,7 +193,8 @@ return rule {
   formats = { "xspace", "kineto", "graph" },
   needs = { "step.ns" },
   cause = "batch", tags = { "inference", "model" },
-  more_specific_than = { "xla-cluster-fragmentation", "host-bound", "block-until-ready-each-step", "loop-indexing" },
+  more_specific_than = { "xla-cluster-fragmentation", "host-bound", "block-until-ready-each-step", "loop-indexing",
+      "tiny-kernels", "kernel-launch-bound", "graph-capture-candidate", "repeated-op-sequence", "small-grid" },
   params = {
     min_items_share = { default = 0.15, min = 0, max = 1, unit = "share",
                         doc = "PyTorch: share of the step that one call for all rows saves" },
@@ -184,6 +215,8 @@ return rule {
     min_waits = { default = 0.05, min = 0, max = 1, unit = "share", doc = "share of the step in those waits" },
     min_passes = { default = 8, min = 2, max = 1e6, unit = "count",
                    doc = "PyTorch: backward passes a step" },
+    min_launched_passes = { default = 4, min = 2, max = 1e6, unit = "count",
+                            doc = "with an accelerator that waits for the host: such passes an update" },
     min_share = { default = 0.4, min = 0, max = 1, unit = "share", doc = "PyTorch: their time over the step" },
     exponent = { default = 0.5, min = 0, max = 1, unit = "ratio",
                  doc = "a batch of n is priced as if it cost n times as much as one by one, over n to this power" },
@@ -203,14 +236,16 @@ decide what to run next. A bound where the program may make one token of a text 
 steps and each short call is mostly the host's. PyTorch programs do
 the same that go backward many times over a few rows before they update, or call a network for one row after the other
 without the next one being made of its result: what starting its ops and the Python between them takes is priced, and of
-products what this machine's best rate does not need.]],
+products what this machine's best rate does not need. With an accelerator that waits for the host, as launching one pass
+an update instead of several.]],
 
   check = function(p, cfg)
     if p.format == "graph" then return of_sessions(p, cfg) end
     local items = p.format == "kineto" and of_items(p, cfg)
     if items then return items end
-    if p.format == "kineto" and p:has("torch.backward_passes") and p:has("torch.forward_gap_ns") then
-      return of_pytorch(p, cfg)
+    if p.format == "kineto" and p:has("torch.backward_passes") then
+      if p:has("device.idle_share") then return of_launches(p, cfg) end
+      if p:has("torch.forward_gap_ns") then return of_pytorch(p, cfg) end
     end
     local calls = p.format == "xspace" and p:has("step.source") and p:has("step.used") and of_calls(p, cfg)
     if calls then return calls end
@@ -276,6 +311,16 @@ products what this machine's best rate does not need.]],
   end,
 
   examples = {
+    { name = "micro-batches that an accelerator waits for", framework = "pytorch", format = "kineto", finding = true,
+      replay = { 7e6, 7e6 },
+      facts = { ["step.ns"] = 1e7, ["torch.backward_passes"] = 8, ["torch.updates"] = 1, ["part.host_ns"] = 8e6,
+                ["device.idle_share"] = 0.8, ["part.compute_ns"] = 2e6, ["torch.update_host_ns"] = 5e5 } },
+    { name = "an update behind each pass", framework = "pytorch", format = "kineto", finding = false,
+      facts = { ["step.ns"] = 1e7, ["torch.backward_passes"] = 8, ["torch.updates"] = 8, ["part.host_ns"] = 8e6,
+                ["device.idle_share"] = 0.8, ["part.compute_ns"] = 2e6, ["torch.update_host_ns"] = 5e5 } },
+    { name = "micro-batches on a busy accelerator", framework = "pytorch", format = "kineto", finding = false,
+      facts = { ["step.ns"] = 1e7, ["torch.backward_passes"] = 8, ["torch.updates"] = 1, ["part.host_ns"] = 1e6,
+                ["device.idle_share"] = 0.1, ["part.compute_ns"] = 9e6, ["torch.update_host_ns"] = 5e5 } },
     { name = "a customer a run", format = "graph", framework = "tensorflow", finding = true, replay = { 9e6 },
       facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "single-inputs", ns = 9e6, share = 0.9, factor = 0.1,

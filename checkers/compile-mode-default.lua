@@ -15,11 +15,11 @@ return rule {
                    doc = "of the device's memory in use; graphs need some of their own" },
     min_joined = { default = 2, min = 1, max = 1e6, unit = "count",
                    doc = "kernels of the compiler a call of a region: a graph of one joins nothing" },
-    gain = { default = 0.6, min = 0, max = 1, unit = "share", doc = "of the idle time, what graphs save" },
+    gain = { default = 0.8, min = 0, max = 1, unit = "share", doc = "of the idle time, what graphs save" },
   },
   doc = [[
 torch.compile replays device graphs only in the modes reduce-overhead and max-autotune. Fires where compiled regions
-run, no graph is launched and the device waits for launches. Priced as three fifths of that idle time. Silent near the
+run, no graph is launched and the device waits for launches. Priced as four fifths of that idle time. Silent near the
 limit of memory, where graphs are launched, where most kernels come from code that is not compiled, and where regions
 are so short that there is nothing to capture together: graph-breaks has those.]],
 

@@ -19,7 +19,8 @@ return rule {
         remedy = { text = "Do less." },
       }
     end
-    -- Without an accelerator's idle time there is nothing to run ahead of.
+    -- Without an accelerator's idle time there is nothing to run ahead of, and nothing that waits.
+    assert(p:host_limit() == nil)
     assert(p:without_calls { { "omit", name = "aten::item" } } == nil)
     assert(copies(0.2) == nil and limit("memory") == nil)
     local copied, computed = copies(0.05), limit("arithmetic")

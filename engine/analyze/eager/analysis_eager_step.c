@@ -25,6 +25,7 @@ enum step_fact {
     BACKWARD_NODES,
     UPDATE_NS,
     UPDATE_HOST_NS,
+    UPDATES,
     UPDATE_CALLS,
     UPDATE_FUSED_CALLS,
     UPDATE_READBACKS,
@@ -84,6 +85,7 @@ static const struct fact_spec produces[] = {
     [BACKWARD_NODES] = { "torch.backward_nodes", UNIT_COUNT, "how many" },
     [UPDATE_NS] = { "torch.update_ns", UNIT_NS, "optimizers' steps a step" },
     [UPDATE_HOST_NS] = { "torch.update_host_ns", UNIT_NS, "what the host takes for those" },
+    [UPDATES] = { "torch.updates", UNIT_COUNT, "how many of them" },
     [UPDATE_CALLS] = { "torch.update_calls", UNIT_COUNT, "ops called in them" },
     [UPDATE_FUSED_CALLS] = { "torch.update_fused_calls", UNIT_COUNT,
                              "of them, those over many parameters at once" },
@@ -438,6 +440,7 @@ static void count_ranges(struct summer *summer)
     for (size_t i = 0; i < calls->ranges.count; i++) {
         const struct eager_range *range = &calls->ranges.items[i];
 
+        summer->sums[UPDATES] += range->phase == PHASE_UPDATE;
         if (range->phase == PHASE_UPDATE)
             summer->sums[UPDATE_HOST_NS] += (double)(range->end_ns - range->start_ns);
         if (range->phase == PHASE_CLEAR && !calls->is_on_device)
