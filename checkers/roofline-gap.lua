@@ -56,6 +56,8 @@ local function told(slow, step_ns, cfg)
   local is_far = kind.name == "Passes over memory" and #slow.rows > 2 and efficiency < cfg.far
   local far = "Look first where these tensors are: in the host's memory, as where the device's is full or managed, "
     .. "they come through the bus; and at the device's clock. Then move less: fuse neighbours, 16 bit activations."
+  -- Nor does a program make a library's passes faster: it may leave some out, and mostly needs them.
+  local is_needed = kind.name == "Passes over memory" and not is_far
   return finding {
     title = (is_many and "%s reach %s of their %s limit and take %s a step" or
              "%s reaches %s of its %s limit and takes %s a step"):format(
@@ -68,8 +70,8 @@ local function told(slow, step_ns, cfg)
     condition = ("%s of the limit, %s wanted"):format(fmt.pct(efficiency), fmt.pct(kind.floor)),
     remedy = { text = is_far and far or kind.name == "Attention" and attention or remedies[first.bound]
       or remedies.memory },
-    impact = impact.roofline { ns = slow.ns, floor_ns = slow.ns * efficiency / kind.floor, low = cfg.low * gap_ns,
-                               high = best_ns },
+    impact = impact.roofline { ns = slow.ns, floor_ns = slow.ns * efficiency / kind.floor,
+                               low = is_needed and 0 or cfg.low * gap_ns, high = is_needed and gap_ns or best_ns },
     claims = { { parts = { "compute" } } },
     confidence = "low",
   }
@@ -103,7 +105,8 @@ Compares the rate of ops of known cost with what the device can do at their inte
 memory bandwidth; passes over memory by their traffic alone. It says what is slow and not why; a warning
 only below half of what is wanted, or where the op takes most of the step. An efficiency over 110 % means that the cost
 or the peak is wrong: silent. Ops of one kind with the same limit are one finding; at most the three dearest are told.
-Priced from a part of the way to what is usual to all of the way to the best kernels.]],
+Priced from a part of the way to what is usual to all of the way to the best kernels; passes over memory, which a
+program can only leave out, at up to the way to what is usual.]],
 
   check = function(p, cfg)
     local step_ns, kinds, findings = p.fact["step.ns"], {}, {}
