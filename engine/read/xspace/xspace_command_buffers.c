@@ -26,12 +26,16 @@ struct buffers {
     struct id_map              plan_of; /* program -> row of plans, or NO_PLAN */
     VEC(struct plan) plans;
     VEC(struct node) nodes;
-    VEC(uint32_t) paired; /* of rows of kernels that were seen: ops */
-    struct id_map  known; /* print of such a row -> index in paired */
-    struct id_map  alone; /* ops that have events of their own */
+    VEC(uint32_t) paired;    /* of rows of kernels that were seen: ops */
+    struct id_map  known;    /* print of such a row -> index in paired */
+    struct id_map  alone;    /* ops that have events of their own */
+    size_t         compared; /* steps times kernels so far */
     struct relabel relabel;
 };
 static const uint32_t NO_PLAN = UINT32_MAX - 1;
+/* Steps times kernels of all replays that are paired, about a second: kernels of graphs that run
+ * side by side come in another order each time, and then each replay is another one. */
+enum { MOST_COMPARED = 1 << 28 };
 
 static bool is_buffer(const struct profile *profile, uint32_t row)
 {
@@ -162,7 +166,8 @@ static bool pair(struct buffers *buffers, struct plan *plan, const struct node *
     return ok;
 }
 
-/* Replays of the same kernels are paired once. NULL: the budget. */
+/* Replays of the same kernels are paired once; past what may be compared none are. NULL: the
+ * budget. */
 static const uint32_t *paired_ops(struct buffers *buffers, uint32_t plan, const struct node *nodes,
                                   size_t count)
 {
@@ -178,7 +183,10 @@ static const uint32_t *paired_ops(struct buffers *buffers, uint32_t plan, const 
         for (size_t i = 0; i < count; i++)
             if (!vec_push(&buffers->paired, &buffers->scratch, NO_ID))
                 return NULL;
-        if (!pair(buffers, &buffers->plans.items[plan], nodes, count, &buffers->paired.items[at]) ||
+        buffers->compared += count * buffers->plans.items[plan].count;
+        if ((buffers->compared <= MOST_COMPARED &&
+             !pair(buffers, &buffers->plans.items[plan], nodes, count,
+                   &buffers->paired.items[at])) ||
             !id_map_put(&buffers->known, print, at))
             return NULL;
     }
