@@ -1,11 +1,31 @@
 -- Blocking calls leave the device without work.
+-- Waits for the device that the program asks for itself, by calls that no op makes: what the step saves without them,
+-- and what a finding of that claims.
+local function without_waits(p)
+  -- Without steps the wait may be the one that ends the recording.
+  if p.framework ~= "pytorch" or (p:has("step.source") and p.fact["step.source"] == "whole-trace") then return nil end
+  local asked, inside = {}, {}
+  for row in p:table("syncs"):each() do
+    (row.owner and row.owner:find("^aten::") and inside or asked)[row.name] = true
+  end
+  local names = {}
+  for name in sorted_pairs(asked) do
+    if name:find("(Device|Event|Ctx)Synchronize") and not inside[name] then names[#names + 1] = name end
+  end
+  if #names == 0 then return nil end
+  local edit = { "omit", name = table.concat(names, "|") }
+  local saved_ns, claims = p:without_calls { edit }
+  return saved_ns, edit, claims
+end
+
 return rule {
   id = "blocking-sync-in-step", api = 1, version = "1.0.0",
   title = "Blocking calls leave the device without work",
   category = "idle", severity = "warn",
   needs = { "step.ns", "device.idle_share", "sync.bubble_ns", "sync.count_per_step", "sync.late_ns", "syncs" },
   cause = "sync", tags = { "sync", "idle" },
-  more_specific_than = { "long-gpu-gap" },
+  more_specific_than = { "long-gpu-gap", "host-bound", "tiny-kernels", "kernel-launch-bound",
+                         "graph-capture-candidate" },
   params = {
     min_share = { default = 0.02, min = 0, max = 1, unit = "share",
                   doc = "idle time of the device after blocking calls, over the step" },
@@ -15,10 +35,11 @@ return rule {
     high_share = { default = 0.15, min = 0, max = 1, unit = "share", doc = "share from which it is an error" },
   },
   doc = [[
-Waiting for a busy device is free; what costs is the time after the wait, until the host has launched
-new work. Only that is counted, and no Python that runs then, unless it is short and between many waits. Priced as this
-idle time, as far as the host waited: what it does behind the wait would take as long without it. Between many waits
-priced as the waits, as far as the device is idle for late launches. Silent where work is queued behind the wait.]],
+Waiting for a busy device is free; what costs is the time after the wait, until the host has launched new work. Only
+that is counted, and no Python that runs then, unless it is short and between many waits. Priced as this idle time, as
+far as the host waited: what it does behind the wait would take as long without it. Between many waits priced as the
+waits, as far as the device is idle for late launches. Waits that a PyTorch program asks for itself
+(`torch.cuda.synchronize()`) are priced by replay without them. Silent where work is queued behind the wait.]],
 
   check = function(p, cfg)
     local step_ns, bubble_ns = p.fact["step.ns"], p.fact["sync.bubble_ns"]
@@ -33,8 +54,11 @@ priced as the waits, as far as the device is idle for late launches. Silent wher
       -- A host that waited has lost its lead, and launches late until it has caught up.
       bubble_ns = math.max(bubble_ns, math.min(p:table("syncs"):sum("wait_ns"), p.fact["sync.late_ns"]))
     end
+    local saved_ns, edit, claims = without_waits(p)
     -- A host that hardly waits is no faster without waiting: its own work is what the device waits for.
     if p:has("sync.wait_ns") then bubble_ns = math.min(bubble_ns, p.fact["sync.wait_ns"]) end
+    local is_asked = saved_ns and saved_ns > bubble_ns
+    if is_asked then bubble_ns = saved_ns end
     local share = bubble_ns / step_ns
     if share < cfg.min_share then return nil end
     local evidence = { { "device idle after blocking calls a step", bubble_ns, "ns", share = math.min(1, share) },
@@ -69,12 +93,26 @@ priced as the waits, as far as the device is idle for late launches. Silent wher
         { text = is_served and "Delete waits for the device between launches; read the results of a step while "
                    .. "the next one runs." or "Delete waits for the device in the loop; read results every 100 steps, "
                    .. "and of the step before.", code = code[p.framework] },
-      impact = impact.exposed { ns = math.min(bubble_ns, step_ns) },
-      confidence = "medium",
+      impact = is_asked and impact.replay { edit, fallback = impact.exposed { ns = math.min(bubble_ns, step_ns) } }
+        or impact.exposed { ns = math.min(bubble_ns, step_ns) },
+      claims = is_asked and claims or nil, confidence = "medium",
     }
   end,
 
   examples = {
+    { name = "the wait that ends a recording", framework = "pytorch", format = "kineto", finding = false,
+      replay = { 3e6, 4e6 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.4, ["sync.bubble_ns"] = 5e4, ["sync.late_ns"] = 5e4,
+                ["sync.count_per_step"] = 1, ["sync.wait_ns"] = 5e6, ["step.source"] = "whole-trace" },
+      tables = { syncs = { { name = "cudaDeviceSynchronize", owner = "", bubble_ns = 5e4, wait_ns = 5e6,
+                             count = 1 } } } },
+    -- Timers round the parts of a step: 3 ms by replay.
+    { name = "waits that the program asks for", framework = "pytorch", format = "kineto", finding = true,
+      replay = { 3e6, 4e6 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.4, ["sync.bubble_ns"] = 5e5, ["sync.late_ns"] = 5e5,
+                ["sync.count_per_step"] = 4, ["sync.wait_ns"] = 5e6 },
+      tables = { syncs = { { name = "cudaDeviceSynchronize", owner = "", bubble_ns = 5e5, wait_ns = 5e6,
+                             count = 4 } } } },
     { name = "a tenth of the step", framework = "pytorch", finding = true, impact_ns = 1e6,
       facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.2, ["sync.bubble_ns"] = 1e6, ["sync.late_ns"] = 0,
                 ["sync.count_per_step"] = 4 },
