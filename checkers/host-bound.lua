@@ -77,7 +77,8 @@ behind computation.]],
       local launches = p:has("launch.count_per_step") and p.fact["launch.count_per_step"] or math.huge
       -- A step that is one compiled program or captured graph, and so short that calling it takes as long.
       local is_one = launches <= cfg.max_launches and host_ns <= cfg.max_call_ns
-      local code = { jax = "step = jax.jit(step)", pytorch = "model = torch.compile(model)",
+      local is_jitted = p:has("runs.count") and p.fact["runs.count"] <= 3
+      local code = { jax = not is_jitted and "step = jax.jit(step)" or nil, pytorch = "model = torch.compile(model)",
                      tensorflow = "@tf.function(jit_compile=True)" }
       return finding {
         title = ("The device waits for the host for %s of each step"):format(fmt.ms(host_ns)),

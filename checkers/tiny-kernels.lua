@@ -71,6 +71,8 @@ return rule {
              doc = "of what the device waits for, what a compiled or captured step still costs" },
     left_captured = { default = 0.05, min = 0, max = 1, unit = "share",
                       doc = "the same where PyTorch's step is alike each time and waits for nothing: one graph" },
+    min_launched = { default = 0.25, min = 0, max = 1, unit = "share",
+                     doc = "where graphs are launched: of the kernels, those with a launch of their own" },
     min_rounds = { default = 32, min = 2, max = 1e9, unit = "count", doc = "JAX: rounds of a compiled loop, a step" },
     unroll = { default = 16, min = 1, max = 1e6, unit = "count",
                doc = "rounds of it that may become one, four times as many where nothing is multiplied" },
@@ -84,11 +86,11 @@ return rule {
   doc = [[
 A kernel below 10 µs is over before the next one is there, so the device waits for the host between them. Priced by
 replay with two fifths of the host's part of the step and of starting kernels, as a step costs that is compiled, and
-with a twentieth in PyTorch where the steps are alike and can be captured as a graph. A note where the device works for
-a quarter of the step, or waits less than two milliseconds: any eager program pays that. In a compiled loop of JAX
+with a twentieth in PyTorch where the steps are alike and can be captured as a graph. A note where the device works
+for a quarter of the step, or waits less than two milliseconds: any eager program pays that. In a compiled loop of JAX
 whose rounds the host starts, priced as if sixteen rounds were one, with most of their kernels' time; where none
-multiplies, as if four times as many were one kernel. Silent where the pauses are shorter than the kernels, and where
-the host is well ahead.]],
+multiplies, as if four times as many were one kernel. Silent where the pauses are shorter than the kernels, where most
+of them are launched together as captured graphs, and where the host is well ahead.]],
 
   check = function(p, cfg)
     local step_ns, share = p.fact["step.ns"], p.fact["kernels.tiny_share"]
@@ -102,9 +104,19 @@ the host is well ahead.]],
     if depth and depth >= cfg.max_queue then return nil end
     local loop = of_loop(p, cfg, gap_ns)
     if loop then return loop end
+    -- Kernels of captured graphs and command buffers are launched together: the device waits for something else.
+    local launches = p:has("activities") and p:table("activities"):where { kind = "launch" }
+    if launches and launches:where { name = { like = "GraphLaunch" } }:sum("events") > 0 and
+       launches:where { name = { like = "LaunchKernel|LaunchCooperative" } }:sum("events") <
+         cfg.min_launched * p.fact["kernels.count_per_step"] then
+      return nil
+    end
     local limit = p:host_limit()
     local left = p.framework == "pytorch" and can_be_captured(p) and cfg.left_captured or cfg.left
-    local code = { pytorch = "model = torch.compile(model, mode=\"reduce-overhead\")", jax = "step = jax.jit(step)",
+    -- Where a step is few programs it is compiled already.
+    local is_compiled = p.framework == "jax" and p:has("runs.count") and p.fact["runs.count"] <= 3
+    local code = { pytorch = "model = torch.compile(model, mode=\"reduce-overhead\")",
+                   jax = not is_compiled and "step = jax.jit(step)" or nil,
                    tensorflow = "@tf.function(jit_compile=True)" }
     return finding {
       title = ("%s of %s kernels a step run below 10 µs; the device waits %s between kernels"):format(fmt.pct(share),
@@ -148,6 +160,12 @@ the host is well ahead.]],
                 ["device.idle_launch_ns"] = 1e6, ["device.idle_host_late_ns"] = 4e6, ["kernels.count_per_step"] = 1000,
                 ["kernels.tiny_count"] = 500, ["part.compute_ns"] = 5e6,
                 ["kernels.tiny_share"] = 0.5, ["kernels.tiny_ns"] = 2e6 } },
+    { name = "kernels of one command buffer", framework = "jax", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1e7, ["device.idle_ns"] = 8e6, ["device.idle_share"] = 0.8,
+                ["device.idle_launch_ns"] = 1e6, ["device.idle_host_late_ns"] = 7e6, ["kernels.count_per_step"] = 232,
+                ["kernels.tiny_count"] = 140, ["kernels.tiny_share"] = 0.6, ["kernels.tiny_ns"] = 5e5 },
+      tables = { activities = { { name = "cuGraphLaunch (CudaGraph:1)", kind = "launch", events = 1 },
+                                { name = "cuLaunchHostFunc", kind = "launch", events = 80 } } } },
     { name = "hidden behind large ones", finding = false,
       facts = { ["step.ns"] = 1e7, ["device.idle_ns"] = 1e5, ["device.idle_share"] = 0.01,
                 ["device.idle_launch_ns"] = 1e5, ["device.idle_host_late_ns"] = 0, ["kernels.count_per_step"] = 1000,
