@@ -157,7 +157,7 @@ local function both_ways(p, cfg)
   if not forward then return nil end
   for row in p:table("sequences"):each() do
     if row.ops:find("Backward") and math.abs(row.repeats - forward.repeats) <= 0.1 * forward.repeats and
-        not row.ops:find("MmBackward") and not row.ops:find("ConvolutionBackward") and
+        not row.ops:find("[Mm]mBackward") and not row.ops:find("ConvolutionBackward") and
         (not back or row.total_ns > back.total_ns) then back = row end
   end
   local all_ns = forward.total_ns + (back and back.total_ns or 0)
@@ -312,6 +312,13 @@ rounds of a normalisation and a product, which are layers, and below min_share.]
         { ops = "aten::linear > aten::mul > aten::add", repeats = 40, total_ns = 2e6, mean_op_ns = 4e3 },
         { ops = "AddBackward0 > MulBackward0 > AddmmBackward0", repeats = 40, total_ns = 2e6,
           mean_op_ns = 8e3 } } } },
+    -- As many copies of batches as there are layers, which is no loop that both passes have.
+    { name = "batches that are copied", framework = "pytorch", finding = false,
+      facts = { ["step.ns"] = 5e7, ["torch.forward_ns"] = 9e6 },
+      tables = { sequences = {
+        { ops = "aten::select > aten::copy_", repeats = 40, total_ns = 1.3e6, mean_op_ns = 1.3e4 },
+        { ops = "AddmmBackward0 > aten::sum > aten::view > torch::autograd::AccumulateGrad", repeats = 40,
+          total_ns = 9e6, mean_op_ns = 2.8e4 } } } },
     { name = "long ops whose values are read", framework = "pytorch", finding = false,
       facts = { ["step.ns"] = 1e7, ["torch.forward_ns"] = 5e6 },
       tables = { sequences = { { ops = "aten::mm > aten::item", repeats = 10, total_ns = 5e6, gap_ns = 4e5,
