@@ -67,6 +67,8 @@ return rule {
     min_count = { default = 50, min = 1, max = 1e9, unit = "count", doc = "such kernels a step" },
     min_gap_share = { default = 0.03, min = 0, max = 1, unit = "share",
                       doc = "idle time before kernels over the step" },
+    min_beside_recorder = { default = 0.6, min = 0, max = 10, unit = "ratio",
+                            doc = "the same over what recording takes of the step: less may be its error" },
     left = { default = 0.4, min = 0, max = 1, unit = "share",
              doc = "of what the device waits for, what a compiled or captured step still costs" },
     left_captured = { default = 0.05, min = 0, max = 1, unit = "share",
@@ -97,7 +99,10 @@ of them are launched together as captured graphs, and where the host is well ahe
     local gap_ns = p.fact["device.idle_launch_ns"] + p.fact["device.idle_host_late_ns"]
     -- What recording took of a host that the device waits for is no pause of the program's.
     local bare_ns = p:has("replay.without_recorder_ns") and p.fact["replay.without_recorder_ns"] or step_ns
-    gap_ns = math.max(0, gap_ns - math.max(0, step_ns - bare_ns))
+    local recorder_ns = math.max(0, step_ns - bare_ns)
+    gap_ns = math.max(0, gap_ns - recorder_ns)
+    -- That is an estimate: little beside it may be no pause at all.
+    if gap_ns < cfg.min_beside_recorder * recorder_ns then return nil end
     local depth = p:has("launch.queue_depth_median") and p.fact["launch.queue_depth_median"]
     if share < cfg.min_share or p.fact["kernels.tiny_count"] < cfg.min_count then return nil end
     if gap_ns < p.fact["kernels.tiny_ns"] or gap_ns * share / bare_ns < cfg.min_gap_share then return nil end
