@@ -303,7 +303,8 @@ static int compare_nodes(const void *a, const void *b)
     return IN_ORDER(COMPARE(left->sequence, right->sequence), COMPARE(left->event, right->event));
 }
 
-/* Their work, and what the host takes for them. */
+/* Time of the backward nodes whose numbers are in [first, end), pauses between them included, and
+ * what the host takes for them. O(log nodes + nodes in it). */
 static double backward_ns(const struct eager_calls *calls, int64_t first, int64_t end,
                           double *host_ns)
 {
@@ -317,13 +318,6 @@ static double backward_ns(const struct eager_calls *calls, int64_t first, int64_
     }
     *host_ns *= calls->host_pause_factor;
     return sum_ns * calls->pause_factor;
-}
-
-double eager_backward_ns(const struct eager_calls *calls, int64_t first, int64_t end)
-{
-    double host_ns;
-
-    return backward_ns(calls, first, end, &host_ns);
 }
 
 /* Numbers go up within a thread; the last call of a step owns a few, for its inner ops. */

@@ -68,9 +68,6 @@ struct eager_calls {
 bool eager_calls_make(const struct study *study, struct arena *arena, struct eager_calls *calls);
 /* The same, made once for all analyses of a lane; rows live in scratch where these share none. */
 bool eager_calls_get(struct study *study, struct arena *scratch, struct eager_calls *calls);
-/* Time of the backward nodes whose numbers are in [first, end), pauses between them included.
- * O(log nodes + nodes in it). */
-double eager_backward_ns(const struct eager_calls *calls, int64_t first, int64_t end);
 /* What makes a mean time over the steps one of the median step: a few steps that something else
  * held up lengthen the mean. At most 1. */
 double eager_median_factor(const struct eager_calls *calls);
