@@ -47,6 +47,15 @@ static const struct steps_schedule *get_schedule(struct study *study)
     return steps_schedule_of(study);
 }
 
+/* Its steps are then those that edits are told of. */
+static void take_recorder_off(struct graph_replay *replay)
+{
+    const struct skeleton *skeleton = &replay->skeleton;
+
+    for (uint32_t i = 0; replay->recorder_ns && i < replay->whole->nodes.count; i++)
+        skeleton->graph.nodes.items[skeleton->of[i]].own_ns -= replay->recorder_ns[i];
+}
+
 static void make(struct study *study, struct graph_replay *replay)
 {
     const struct steps_schedule *schedule = study->path.has_device ? get_schedule(study) : NULL;
@@ -59,6 +68,8 @@ static void make(struct study *study, struct graph_replay *replay)
     replay->is_usable = replay->step_ns > 0 && schedule->error <= MOST_ERROR &&
                         schedule->chain_ns[PART_UNKNOWN] <= MOST_UNKNOWN * schedule->step_ns &&
                         skeleton_make(&replay->skeleton, replay->whole, study->arena);
+    if (replay->is_usable)
+        take_recorder_off(replay);
 }
 
 static const struct graph_replay *get(struct study *study)
@@ -358,12 +369,6 @@ static bool apply(struct editing *editing, const struct edit *edit)
     return remove_selected(editing, true);
 }
 
-static void take_recorder_off(struct editing *editing)
-{
-    for (uint32_t i = 0; editing->recorder_ns && i < editing->graph->nodes.count; i++)
-        editing->changes.extra_ns[editing->skeleton->of[i]] -= editing->recorder_ns[i];
-}
-
 bool graph_replay_run(struct study *study, const struct edit *edits, size_t count,
                       struct graph_replay_result *result)
 {
@@ -382,8 +387,6 @@ bool graph_replay_run(struct study *study, const struct edit *edits, size_t coun
     editing.is_gone = arena_new_array(&scratch, bool, editing.graph->nodes.count + 1);
     ok = editing.is_selected && editing.is_gone &&
          graph_changes_make(&editing.changes, &replay->skeleton.graph, &scratch);
-    if (ok)
-        take_recorder_off(&editing);
     for (size_t i = 0; ok && i < count; i++)
         ok = apply(&editing, &edits[i]);
     ok = ok && schedule_make(&schedule, &replay->skeleton.graph, &editing.changes, &scratch);
