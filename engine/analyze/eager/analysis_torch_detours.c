@@ -95,18 +95,10 @@ static bool find_work(struct looking *looking)
 /* The first launch of a kernel from the end of the op on; without one the end of its step. */
 static int64_t next_launch(const struct looking *looking, const struct outermost *op)
 {
-    size_t  low = 0, high = looking->launches.count;
     size_t  window = windows_find(&looking->windows, op->start_ns);
     int64_t time_ns = op->end_ns;
+    size_t  low = LOWER_BOUND(looking->launches.count, i, looking->launches.items[i] < time_ns);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (looking->launches.items[middle] < time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     if (low < looking->launches.count)
         return looking->launches.items[low];
     if (window != SIZE_MAX && looking->windows.items[window].end_ns > time_ns)
