@@ -123,7 +123,7 @@ local function of_launches(p, cfg)
       fmt.count(passes / updates), fmt.count(cfg.min_launched_passes - 1), fmt.pct(limit.busy)),
     remedy = { text = "Take more rows at once where memory allows it: gradients add up the same, and each pass "
                  .. "launches as many kernels.",
-               code = "for x, y in batches.split(32): loss(model(x), y).backward()   # instead of split(4)" },
+               code = "for x, y in loader_of_larger_batches: loss(model(x), y).backward()" },
     impact = impact.replay { { "scale", parts = { "host" }, factor = left },
                              { "scale", parts = { "idle.launch" }, factor = left } },
     confidence = "medium",

@@ -54,7 +54,7 @@ local function of_programs(p, cfg)
     severity = p:table("excess"):where { flaw = "handed-on" }:sum("share") >= cfg.min_loud_share and "warn" or "info",
     title = "Programs one after the other write large arrays for the next one to pass over: %s of each step",
     remedy = { text = "Compile the functions as one, so that the compiler fuses what passes over the same arrays.",
-               code = "run = jax.jit(lambda x, w: embed(cut(flip(scale(x))), w))   # not jax.jit around each of them" },
+               code = "run = jax.jit(lambda x: second(first(x)))   # not jax.jit around each of them" },
     confidence = "medium",
   }
 end
