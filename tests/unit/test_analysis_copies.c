@@ -86,6 +86,42 @@ static void check_pageable(const char *kinds, double pageable_bytes, double is_p
     builder_free(&b);
 }
 
+/* Calls of a step of 1000 us are made at 100 and 200 us of the step before: its window is 1000 to
+ * 2000, its calls lie in 0 to 1000. One copy runs at once, in the window before, one in the step,
+ * and one of the step behind is made in it. Two are its own. */
+static void copies_are_of_the_step_that_asked(void **state)
+{
+    static const int64_t   called_ns[] = { 100000, 200000, 1100000 };
+    static const int64_t   ran_ns[] = { 110000, 1200000, 1500000 };
+    struct profile_builder b;
+    struct err             err = { 0 };
+    struct two_streams     s;
+    struct step           *step;
+    uint32_t               copy;
+
+    (void)state;
+    s = build_gpu(&b);
+    copy = builder_activity(&b, "Memcpy HtoD (Pinned -> Device)", ACTIVITY_MEMCPY, NO_ID);
+    b.profile.activities.items[copy].copy = COPY_H2D;
+    for (size_t i = 0; i < 3; i++)
+        builder_flow(
+            &b, builder_slice(&b, s.thread, "cudaMemcpyAsync", ACTIVITY_LAUNCH, called_ns[i], 5000),
+            builder_event(&b, s.copy, copy, ran_ns[i], 100000), FLOW_LAUNCH);
+    step = &b.study.steps.list.items[0];
+    *step = (struct step) { .start_ns = 1000000,
+                            .end_ns = 2000000,
+                            .called_end_ns = 1000000,
+                            .host = step->host,
+                            .timeline = s.thread,
+                            .is_used = true,
+                            .is_sampled = true };
+    builder_finish(&b);
+    assert_true(analysis_devices.run(&b.study, &err));
+    assert_true(analysis_copies.run(&b.study, &err));
+    assert_true(builder_fact(&b, "copies.h2d_count") == 2);
+    builder_free(&b);
+}
+
 static void pageable_memory_is_what_is_told(void **state)
 {
     (void)state;
@@ -300,6 +336,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(copies_are_exposed_where_no_kernel_runs),
+        cmocka_unit_test(copies_are_of_the_step_that_asked),
         cmocka_unit_test(host_transfers_count_once),
         cmocka_unit_test(pageable_memory_is_what_is_told),
         cmocka_unit_test(a_sync_costs_its_bubble),

@@ -93,11 +93,12 @@ struct copy_sum {
     double   count, bytes, ns, exposed_ns;
 };
 struct summer {
-    const struct study   *study;
-    const struct windows *windows;
-    struct arena         *scratch;
-    struct id_map         rows_by_key;
-    struct async_ops      async;
+    const struct study    *study;
+    const struct windows  *windows, *called; /* of what ran, and of the calls that asked for it */
+    const struct timeline *marking;          /* the thread that marks the steps, or NULL */
+    struct arena          *scratch;
+    struct id_map          rows_by_key;
+    struct async_ops       async;
     VEC(struct copy_sum) rows;
 };
 
@@ -200,6 +201,42 @@ static bool add_event(struct summer *summer, uint32_t event, uint32_t device)
     return true;
 }
 
+/* The thread whose marks the steps of the host are, or NULL. */
+static const struct timeline *find_marking(const struct study *study, uint32_t host)
+{
+    for (size_t i = 0; i < study->steps.list.count; i++) {
+        const struct step *step = &study->steps.list.items[i];
+
+        if (step->host == host && step->timeline < study->profile->timelines.count)
+            return &study->profile->timelines.items[step->timeline];
+    }
+    return NULL;
+}
+
+/* The call that asked for a copy, if it was made on the thread that marks the steps: threads of a
+ * runtime ask for copies of a step at any time. NO_ID: it was not, or is not known. */
+static uint32_t call_of(const struct summer *summer, uint32_t event)
+{
+    const struct device_activity *devices = summer->study->devices;
+    uint32_t launch = devices && devices->launch_of ? devices->launch_of[event] : NO_ID;
+
+    return summer->marking && launch != NO_ID &&
+                   launch - summer->marking->first_event < summer->marking->event_count
+               ? launch
+               : NO_ID;
+}
+
+/* Whether a copy is one of the steps': of the step that asked for it, if that is known, for copies
+ * may be made ahead of their step's work. */
+static bool is_of_steps(const struct summer *summer, uint32_t event)
+{
+    const struct profile *profile = summer->study->profile;
+    uint32_t              call = call_of(summer, event);
+
+    return call == NO_ID ? windows_find(summer->windows, event_start_ns(profile, event)) != SIZE_MAX
+                         : windows_find(summer->called, event_start_ns(profile, call)) != SIZE_MAX;
+}
+
 /* On host threads only the outermost transfer counts: runtimes nest several for one transfer. Where
  * devices recorded the copies themselves, the calls that asked for them would count twice. */
 static bool add_timeline(struct summer *summer, const struct timeline *timeline)
@@ -215,8 +252,7 @@ static bool add_timeline(struct summer *summer, const struct timeline *timeline)
         uint8_t  kind = event_activity(profile, event)->kind;
         int64_t  start_ns = event_start_ns(profile, event);
 
-        if (kind != (is_host ? ACTIVITY_TRANSFER : ACTIVITY_MEMCPY) ||
-            windows_find(summer->windows, start_ns) == SIZE_MAX)
+        if (kind != (is_host ? ACTIVITY_TRANSFER : ACTIVITY_MEMCPY) || !is_of_steps(summer, event))
             continue;
         if (is_host && start_ns < transfer_end_ns)
             continue;
@@ -381,12 +417,17 @@ static bool emit_all(struct study *study, struct summer *summer)
 static bool run(struct study *study, struct err *err)
 {
     struct arena   scratch = { 0 };
-    struct windows windows;
-    struct summer  summer = { .study = study, .windows = &windows, .scratch = &scratch };
-    bool           is_done;
+    struct windows windows, called;
+    struct summer  summer = {
+         .study = study, .windows = &windows, .called = &called, .scratch = &scratch
+    };
+    bool is_done;
 
     summer.rows_by_key.arena = &scratch;
-    is_done = windows_make(study, &scratch, &windows) && sum_all(&summer);
+    is_done =
+        windows_make(study, &scratch, &windows) && windows_make_called(study, &scratch, &called);
+    summer.marking = is_done ? find_marking(study, windows.host) : NULL;
+    is_done = is_done && sum_all(&summer);
     if (is_done && summer.rows.count == 0)
         is_done = facts_absent(&study->facts, "copies|copies.", NULL,
                                "no copy between memories is in the recorded steps");
