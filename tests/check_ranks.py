@@ -293,6 +293,30 @@ def check_protobuf(summary):
     assert at > 0
 
 
+def check_made_job(folder):
+    """A job that is simulated: without noise a step is 80 ms x 1.25 + 5 ms of the slow rank, 2/5 ms with the neighbour on its
+    machine, 6 ms with its stage and 0.5 ms with all, 111.9 ms. Rank 17 of 17 on two stages is left over."""
+    folder.mkdir()
+    sketch, job = folder / "slow.job", folder / "slow.ranks"
+
+    def make(lines):
+        sketch.write_text("# a job\n\njob 17\nstages 2\nmachine 2\nsteps 20\n" + lines, encoding="utf-8")
+        return run("synth", sketch, "-o", job)
+    assert make("slow_rank 3 25%\n").returncode == 0
+    told = json.loads(run("advise", job, "--format", "json").stdout)
+    assert told["profile"]["hosts"] == 16 and abs(told["steps"]["wall_ms"]["median"] - 111.9) < 1e-6, told["steps"]
+    assert [(part["part"], round(part["ms"], 3)) for part in told["composition"]] == \
+        [("compute", 100), ("communication", 6.9), ("host", 5)], told["composition"]
+    assert findings(run("advise", job, "--format", "json"))["straggler-rank"][0] == 3
+    check_protobuf(job)
+    for lines, where in (("slow_rank 16 25%", "16 ranks"), ("slow_rank 3", "a share is expected"), ("slow_rank 3 25% 4", "ends before"),
+                         ("pauses 3 40ms", "'every' is expected"), ("compute 3", "a time is expected"), ("steps 9", "said already"),
+                         ("fast_rank 3 25%", "begins no line"), ("meet 2000s", "out of range"), ("uneven 5ms\n" * 17, "at most 16 faults")):
+        done = make(lines + "\n")
+        assert done.returncode == USAGE and where in done.stderr.decode().split("\n")[0], (lines, done.stderr)
+    one_line(run("synth", sketch, "-o", folder / "slow.json"), USAGE, "slow.json")
+
+
 with tempfile.TemporaryDirectory() as name:
     here = pathlib.Path(name)
     check_late_rank(here)
@@ -304,5 +328,6 @@ with tempfile.TemporaryDirectory() as name:
     check_twice(here / "twice", ranks)
     check_protobuf(ranks[0])
     check_groups(here / "groups")
+    check_made_job(here / "made")
     (here / "many").mkdir()
     check_many(here / "many")

@@ -3,6 +3,8 @@
 #include "base/gzip.h"
 #include "base/macros.h"
 #include "cli/command.h"
+#include "cli/rank_input.h"
+#include "ranks/job_made.h"
 #include "synth/write.h"
 
 #include <stdio.h>
@@ -90,11 +92,40 @@ static bool write_all(const struct sketch *sketch, const struct synth_values *va
     return true;
 }
 
+/* A job of many ranks: one file of their summaries. */
+static bool write_job(struct str bytes, const struct synth_values *values, struct arena *arena,
+                      struct err *err)
+{
+    struct rank_records records = { 0 };
+    struct job_sketch   sketch;
+
+    if (!str_ends(str_from(values->output), STR(RANK_FILE_ENDING))) {
+        err_set(err, ERR_USAGE, "the name '%s' is none of summaries", values->output);
+        return err_advise(err, "a job of many ranks is written as FILE%s", RANK_FILE_ENDING);
+    }
+    if (!job_sketch_parse(bytes, arena, &sketch, err))
+        return false;
+    if (values->seed >= 0)
+        sketch.seed = values->seed;
+    if (!job_made_add(&sketch, &records, arena, err))
+        return false;
+    rank_records_settle(&records);
+    return rank_input_write(&records, values->output, arena, err);
+}
+
+static bool write_sketch(struct str bytes, const struct synth_values *values, struct text *notes,
+                         struct err *err)
+{
+    struct sketch sketch;
+
+    return sketch_parse(bytes, notes->arena, &sketch, err) &&
+           write_all(&sketch, values, notes, err);
+}
+
 static bool run(struct call *call, struct err *err)
 {
     const struct synth_values *values = call->values;
     struct text                notes = { .arena = call->arena };
-    struct sketch              sketch;
     struct file                file;
     const char                *path;
     bool                       is_done;
@@ -109,8 +140,8 @@ static bool run(struct call *call, struct err *err)
     path = call->operands.values.items[0];
     if (!file_open(&file, path, SKETCH_MOST_BYTES, err))
         return false;
-    is_done = sketch_parse(file.bytes, call->arena, &sketch, err) &&
-              write_all(&sketch, values, &notes, err);
+    is_done = job_sketch_is(file.bytes) ? write_job(file.bytes, values, call->arena, err)
+                                        : write_sketch(file.bytes, values, &notes, err);
     if (!is_done && err->line)
         err_source(err, path);
     for (struct str rest = text_str(&notes); is_done && rest.len;) {
@@ -131,7 +162,8 @@ const struct command command_synth = {
         "ranks) as a real file of a profiler, for tests of rules and gates. The output's name "
         "says which: .xplane.pb, .json, .json.gz or .profile; with several ranks a number goes "
         "before the first dot, one file a rank. What the format cannot hold is said on standard "
-        "error. docs/synth.md is the reference of the language.",
+        "error. A job of thousands of ranks, with faults in it, is written as their summaries: "
+        "FILE.ranks. docs/synth.md is the reference of the language.",
     .options = options,
     .option_count = ARRAY_COUNT(options),
     .values_bytes = sizeof(struct synth_values),
