@@ -17,7 +17,8 @@ return rule {
 Tells what the idle time of the busiest accelerator is down to. It has no price of its own: the rules
 about input, the host, launches, syncs and communication price their part of it. Idle means that no
 stream had a kernel, a copy or a set. Start-up in a recording that stands for a step is left out of both, and so is
-what recording took of the host; of the idle time also work of replayed graphs that was not recorded. Silent below
+what recording took of the host and what a few slow steps alone wait for it; of the idle time also work of replayed
+graphs that was not recorded. Silent below
 min_share and where the timeline is missing.]],
 
   check = function(p, cfg)
@@ -31,9 +32,10 @@ min_share and where the timeline is missing.]],
     local recorder_ns = math.min(device.idle_host_late_ns or 0,
       math.max(0, 1 - without_ns / p.fact["step.ns"]) * (device.busy_ns + device.idle_ns))
     if recorder_ns < cfg.min_recorder_share * device.idle_ns then recorder_ns = 0 end
-    local idle_ns = device.idle_ns - startup_ns - unrecorded_ns - recorder_ns
-    local step_ns = device.busy_ns + device.idle_ns - startup_ns - recorder_ns
-    local is_cut = startup_ns + unrecorded_ns + recorder_ns > 0
+    local stalled_ns = math.min((device.idle_host_late_ns or 0) - recorder_ns, p:stalled_ns())
+    local idle_ns = device.idle_ns - startup_ns - unrecorded_ns - recorder_ns - stalled_ns
+    local step_ns = device.busy_ns + device.idle_ns - startup_ns - recorder_ns - stalled_ns
+    local is_cut = startup_ns + unrecorded_ns + recorder_ns + stalled_ns > 0
     local share = is_cut and (step_ns > 0 and idle_ns / step_ns or 0) or device.idle_share
     if share < cfg.min_share then return nil end
     -- Idle time is a mean over all steps, and a step is the usual one: the share holds for both.
@@ -66,6 +68,10 @@ min_share and where the timeline is missing.]],
       evidence[#evidence + 1] = { "what recording takes of the host, left out", scale * recorder_ns, "ns" }
       device.idle_host_late_ns = device.idle_host_late_ns - recorder_ns
     end
+    if stalled_ns > 0 then
+      evidence[#evidence + 1] = { "what slow steps alone wait for the host, left out", scale * stalled_ns, "ns" }
+      device.idle_host_late_ns = device.idle_host_late_ns - stalled_ns
+    end
     table.sort(causes, function(a, b) return (device[a[1]] or 0) > (device[b[1]] or 0) end)
     for _, cause in ipairs(causes) do
       local ns = device[cause[1]] or 0
@@ -92,6 +98,12 @@ min_share and where the timeline is missing.]],
       facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.4, ["replay.without_recorder_ns"] = 6.5e6 },
       tables = { devices = { { device = "GPU 0", busy_ns = 6e6, idle_ns = 4e6, idle_share = 0.4,
                                idle_host_late_ns = 4e6 } } } },
+    -- 60 ms of one step of eight are 7.5 of the 8 ms a step.
+    { name = "idle in one step of eight", finding = false,
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.6, ["step.is_uneven"] = true, ["step.used"] = 8,
+                ["slow.count"] = 1, ["slow.part"] = "host", ["slow.part_ns"] = 6e7 },
+      tables = { devices = { { device = "GPU 0", busy_ns = 5e6, idle_ns = 8e6, idle_share = 0.6,
+                               idle_host_late_ns = 7.8e6 } } } },
     { name = "one of two is busy", finding = false, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.5 },
       tables = { devices = { { device = "GPU 0", busy_ns = 9.5e6, idle_ns = 5e5, idle_share = 0.05 },
                              { device = "GPU 1", busy_ns = 5e5, idle_ns = 9.5e6, idle_share = 0.95 } } } },

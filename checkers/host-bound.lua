@@ -44,6 +44,8 @@ return rule {
                      doc = "launches a step up to which it is compiled or captured whole" },
     max_call_ns = { default = 500e3, min = 0, max = 1e12, unit = "ns",
                     doc = "host work of such a step, up to which it is the call itself, and this a fact" },
+    max_stalled = { default = 0.5, min = 0, max = 1, unit = "share",
+                    doc = "with an accelerator: of the host's part, what a few slow steps alone do" },
     max_busy = { default = 0.60, min = 0, max = 1, unit = "share",
                  doc = "with an accelerator: its busy time over the step" },
   },
@@ -74,6 +76,8 @@ behind computation.]],
         + (busy < cfg.max_busy and 1 or 0)
       if signs < 2 or host_share < cfg.min_share then return nil end
       local host_ns = p.fact["part.host_ns"]
+      -- What a few slow steps stood still for is no slow launching: step-outliers tells it.
+      if p:stalled_ns() > cfg.max_stalled * host_ns then return nil end
       local launches = p:has("launch.count_per_step") and p.fact["launch.count_per_step"] or math.huge
       -- A step that is one compiled program or captured graph, and so short that calling it takes as long.
       local is_one = launches <= cfg.max_launches and host_ns <= cfg.max_call_ns
@@ -134,6 +138,12 @@ behind computation.]],
     { name = "a device that waits", framework = "pytorch", format = "kineto", finding = true, replay = { 4e6 },
       facts = { ["step.ns"] = 1e7, ["host.dispatch_ns"] = 1e6, ["part.host_ns"] = 7e6, ["part.host_share"] = 0.7,
                 ["device.idle_share"] = 0.75, ["device.busy_share"] = 0.25, ["launch.ns_per_step"] = 5e5 } },
+    -- One step of eight waits 48 ms longer for the host: 6 of 7 ms a step.
+    { name = "a device that waits in one step of eight", framework = "pytorch", format = "kineto", finding = false,
+      facts = { ["step.ns"] = 1e7, ["host.dispatch_ns"] = 1e6, ["part.host_ns"] = 7e6, ["part.host_share"] = 0.7,
+                ["device.idle_share"] = 0.75, ["device.busy_share"] = 0.25, ["launch.ns_per_step"] = 5e5,
+                ["step.is_uneven"] = true, ["step.used"] = 8, ["slow.count"] = 1, ["slow.part"] = "host",
+                ["slow.part_ns"] = 4.8e7 } },
     { name = "a device that works for a third of the step", framework = "pytorch", format = "kineto", finding = true,
       severity = "info", replay = { 4e6 },
       facts = { ["step.ns"] = 1e7, ["host.dispatch_ns"] = 1e6, ["part.host_ns"] = 6.5e6, ["part.host_share"] = 0.65,

@@ -230,6 +230,12 @@ local function host_limit(p)
   return { busy = busy, waits = 1 - busy >= LEAST_WAIT, severity = is_flaw and "warn" or "info" }
 end
 
+-- Host work a step that a few slow steps alone do beyond what the others do: no step's launches are slow for it.
+local function stalled_ns(p)
+  if not p.fact["step.is_uneven"] or not p:has("slow.part") or p.fact["slow.part"] ~= "host" then return 0 end
+  return p.fact["slow.part_ns"] * p.fact["slow.count"] / p.fact["step.used"]
+end
+
 -- Layers slice and multiply as rounds of a loop do, in kernels as short; but each multiplies by weights of its own.
 -- Where nothing is trained nobody knows how many there are.
 local function may_be_layers(p, row)
@@ -367,6 +373,7 @@ function host.profile(format, framework)
   function p:is_large(row, size, least) return is_large(row, size, least) end
   function p:in_excess(kind) return in_excess(p, kind) end
   function p:host_limit() return host_limit(p) end
+  function p:stalled_ns() return stalled_ns(p) end
   function p:in_loop(kind) return in_loop(p, kind) end
   function p:in_kernels(kind) return in_kernels(p, kind) end
   function p:exposed_copies(kind) return exposed_copies(p, kind) end

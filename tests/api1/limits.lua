@@ -20,7 +20,7 @@ return rule {
       }
     end
     -- Without an accelerator's idle time there is nothing to run ahead of, and nothing that waits.
-    assert(p:host_limit() == nil)
+    assert(p:host_limit() == nil and p:stalled_ns() == 0)
     assert(p:without_calls { { "omit", name = "aten::item" } } == nil)
     assert(copies(0.2) == nil and limit("memory") == nil)
     local copied, computed = copies(0.05), limit("arithmetic")
