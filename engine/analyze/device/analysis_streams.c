@@ -7,6 +7,7 @@
 #include "analyze/emit.h"
 #include "base/macros.h"
 #include "base/sort.h"
+#include "model/name_class.h"
 
 #include <stdlib.h>
 
@@ -104,10 +105,18 @@ static bool add_stream(struct seeing *seeing, uint32_t id)
            vec_push(&seeing->streams, seeing->scratch, stream);
 }
 
+static uint8_t waits_for_event(struct str name)
+{
+    return str_contains(name, STR("StreamWaitEvent"));
+}
+
 static bool collect_streams(struct seeing *seeing)
 {
     const struct profile *profile = seeing->study->profile;
+    struct name_classes   names;
 
+    if (!name_classes_open(&names, profile, waits_for_event, seeing->scratch))
+        return false;
     for (uint32_t i = 0; i < profile->timelines.count; i++) {
         const struct timeline *timeline = &profile->timelines.items[i];
 
@@ -117,11 +126,10 @@ static bool collect_streams(struct seeing *seeing)
         if (timeline->kind != TIMELINE_THREAD || timeline->host != seeing->windows.host)
             continue;
         for (uint32_t j = 0; j < timeline->event_count; j++) {
-            uint32_t   event = timeline->first_event + j;
-            struct str name = profile_str(profile, event_activity(profile, event)->name);
+            uint32_t event = timeline->first_event + j;
 
             seeing->wait_calls +=
-                str_contains(name, STR("StreamWaitEvent")) &&
+                event_name_class(&names, event) &&
                 windows_find(&seeing->windows, event_start_ns(profile, event)) != SIZE_MAX;
         }
     }

@@ -11,6 +11,7 @@
 #include "base/sample.h"
 #include "base/sort.h"
 #include "model/hardware.h"
+#include "model/name_class.h"
 #include "model/names.h"
 
 #include <math.h>
@@ -123,28 +124,36 @@ struct serving {
     struct windows      windows;
     uint32_t            host;
     struct engine_steps steps;
+    struct name_classes names;
 };
 
+enum { NAMES_NOTHING, NAMES_STEP, NAMES_CALL };
+
 /* Calls of the engine tell where a step is, and not for whom. */
-static bool is_step(struct str name, bool by_calls, struct engine_mark *mark)
+static uint8_t name_tells(struct str name)
 {
-    return engine_mark_parse(name, mark) || (by_calls && engine_call(name));
+    struct engine_mark mark;
+
+    return engine_mark_parse(name, &mark) ? NAMES_STEP
+           : engine_call(name)            ? NAMES_CALL
+                                          : NAMES_NOTHING;
 }
 
-static bool add_marks(struct serving *serving, const struct timeline *line, bool by_calls)
+static bool add_marks(struct serving *serving, const struct timeline *line, uint8_t wanted)
 {
     const struct profile *profile = serving->study->profile;
     int64_t               free_ns = INT64_MIN; /* ranges inside a range are the same step */
 
     for (uint32_t i = line->first_event; i < line->first_event + line->event_count; i++) {
         uint32_t           name = event_activity(profile, i)->name;
-        struct engine_step step = { .start_ns = event_start_ns(profile, i),
-                                    .end_ns = event_end_ns(profile, i),
-                                    .name = name,
+        struct engine_step step = { .name = name,
                                     .timeline = (uint32_t)(line - profile->timelines.items) };
 
-        if (step.start_ns < free_ns || !is_step(profile_str(profile, name), by_calls, &step.mark))
+        if (name_class(&serving->names, name) != wanted || event_start_ns(profile, i) < free_ns)
             continue;
+        step.start_ns = event_start_ns(profile, i);
+        step.end_ns = event_end_ns(profile, i);
+        engine_mark_parse(profile_str(profile, name), &step.mark);
         free_ns = step.end_ns;
         if (!vec_push(&serving->steps.list, serving->scratch, step))
             return false;
@@ -228,14 +237,14 @@ static bool guess_phases(struct serving *serving)
     return true;
 }
 
-static bool collect_ranges(struct serving *serving, bool by_calls)
+static bool collect_ranges(struct serving *serving, uint8_t wanted)
 {
     const struct profile *profile = serving->study->profile;
 
     for (size_t i = 0; i < profile->timelines.count; i++)
         if (profile->timelines.items[i].kind == TIMELINE_THREAD &&
             profile->timelines.items[i].host == serving->host &&
-            !add_marks(serving, &profile->timelines.items[i], by_calls))
+            !add_marks(serving, &profile->timelines.items[i], wanted))
             return false;
     return true;
 }
@@ -246,10 +255,11 @@ static bool collect(struct serving *serving)
     size_t                kept = 0;
     bool                  by_calls;
 
-    if (!collect_ranges(serving, false))
+    if (!name_classes_open(&serving->names, profile, name_tells, serving->scratch) ||
+        !collect_ranges(serving, NAMES_STEP))
         return false;
     by_calls = serving->steps.list.count == 0;
-    if (by_calls && !collect_ranges(serving, true))
+    if (by_calls && !collect_ranges(serving, NAMES_CALL))
         return false;
     if (serving->steps.list.count > 1)
         qsort(serving->steps.list.items, serving->steps.list.count,

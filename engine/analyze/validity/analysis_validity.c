@@ -7,6 +7,7 @@
 #include "analyze/device/device_activity.h"
 #include "analyze/emit.h"
 #include "analyze/step/start_up.h"
+#include "model/name_class.h"
 
 #include <math.h>
 
@@ -37,12 +38,13 @@ static const struct fact_spec produces[] = {
 enum { FEWEST_LINKED = 10 }; /* fewer launches with their work do not tell that links are there */
 
 struct checking {
-    struct study  *study;
-    struct windows windows;
-    uint8_t       *is_answered; /* by event: a launch whose work is there */
-    int64_t        last_ns;     /* the last launch whose work is there */
-    double         launches, missing, work, unlaunched, capture_ns, host_events;
-    double         values[FACT_COUNT];
+    struct study       *study;
+    struct windows      windows;
+    struct name_classes names;
+    uint8_t            *is_answered; /* by event: a launch whose work is there */
+    int64_t             last_ns;     /* the last launch whose work is there */
+    double              launches, missing, work, unlaunched, capture_ns, host_events;
+    double              values[FACT_COUNT];
 };
 
 static bool is_work(uint8_t kind)
@@ -71,13 +73,18 @@ static void link_work(struct checking *checking, const struct timeline *line)
     }
 }
 
-/* Calls that start a kernel or a graph; what is set, copied or called back may be nothing. */
-static bool starts_kernel(const struct profile *profile, const struct activity *activity)
-{
-    struct str name = profile_str(profile, activity->name);
+enum { CALL_OTHER, CALL_STARTS_KERNEL, CALL_BEGINS_CAPTURE, CALL_ENDS_CAPTURE };
 
-    return activity->kind == ACTIVITY_LAUNCH && str_contains(name, STR("Launch")) &&
-           !str_contains(name, STR("HostFunc"));
+/* Calls that start a kernel or a graph; what is set, copied or called back may be nothing. */
+static uint8_t call_of(struct str name)
+{
+    if (str_contains(name, STR("StreamBeginCapture")))
+        return CALL_BEGINS_CAPTURE;
+    if (str_contains(name, STR("StreamEndCapture")))
+        return CALL_ENDS_CAPTURE;
+    return str_contains(name, STR("Launch")) && !str_contains(name, STR("HostFunc"))
+               ? CALL_STARTS_KERNEL
+               : CALL_OTHER;
 }
 
 /* The launches of a thread, less those that a graph's capture takes note of; and the captures. */
@@ -88,15 +95,16 @@ static void count_launches(struct checking *checking, const struct timeline *lin
 
     for (uint32_t i = line->first_event; i < line->first_event + line->event_count; i++) {
         const struct activity *activity = event_activity(profile, i);
-        struct str             name = profile_str(profile, activity->name);
+        uint8_t                call = name_class(&checking->names, activity->name);
 
-        if (str_contains(name, STR("StreamBeginCapture"))) {
+        if (call == CALL_BEGINS_CAPTURE) {
             capture_ns = event_start_ns(profile, i);
-        } else if (str_contains(name, STR("StreamEndCapture")) && capture_ns != INT64_MIN) {
+        } else if (call == CALL_ENDS_CAPTURE && capture_ns != INT64_MIN) {
             checking->capture_ns += (double)windows_overlap_ns(&checking->windows, capture_ns,
                                                                event_end_ns(profile, i));
             capture_ns = INT64_MIN;
-        } else if (capture_ns == INT64_MIN && starts_kernel(profile, activity) &&
+        } else if (capture_ns == INT64_MIN && call == CALL_STARTS_KERNEL &&
+                   activity->kind == ACTIVITY_LAUNCH &&
                    event_start_ns(profile, i) <= checking->last_ns) {
             checking->launches++;
             checking->missing += !checking->is_answered[i];
@@ -136,7 +144,8 @@ static bool look(struct checking *checking, struct arena *scratch)
 
     checking->is_answered = arena_new_array(scratch, uint8_t, (size_t)profile->event_count + 1);
     checking->last_ns = INT64_MIN;
-    if (!checking->is_answered || !windows_make(study, scratch, &checking->windows))
+    if (!checking->is_answered || !windows_make(study, scratch, &checking->windows) ||
+        !name_classes_open(&checking->names, profile, call_of, scratch))
         return false;
     for (size_t i = 0; i < profile->timelines.count; i++)
         if (profile->timelines.items[i].kind == TIMELINE_STREAM)
