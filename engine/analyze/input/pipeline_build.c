@@ -188,12 +188,11 @@ static bool map_functions(struct building *building)
     for (uint32_t f = 0; f < path->frames.count; f++) {
         int64_t step;
 
-        if (building->stage_of_frame[f] == NO_ID ||
-            !profile_stat(building->profile, STAT_EXECUTOR_STEP, path->frames.items[f].event,
-                          &step))
-            continue;
-        if (str_starts(profile_str(building->profile, frame_activity(building, f)->name),
+        if (building->stage_of_frame[f] != NO_ID &&
+            str_starts(profile_str(building->profile, frame_activity(building, f)->name),
                        STR("InstantiatedCapturedFunction::")) &&
+            profile_stat(building->profile, STAT_EXECUTOR_STEP, path->frames.items[f].event,
+                         &step) &&
             !id_map_put(&building->stage_by_step, (uint64_t)step, building->stage_of_frame[f]))
             return false;
     }
@@ -204,7 +203,8 @@ static bool map_functions(struct building *building)
 
         if (building->stage_of_frame[f] != NO_ID)
             continue;
-        if (profile_stat(building->profile, STAT_EXECUTOR_STEP, path->frames.items[f].event, &step))
+        if (building->stage_by_step.count > 0 &&
+            profile_stat(building->profile, STAT_EXECUTOR_STEP, path->frames.items[f].event, &step))
             building->stage_of_frame[f] = id_map_get(&building->stage_by_step, (uint64_t)step);
         if (building->stage_of_frame[f] == NO_ID && parent != NO_ID)
             building->stage_of_frame[f] = building->stage_of_frame[parent];

@@ -37,7 +37,8 @@ static bool serves_input(const struct classifier *classifier, const struct frame
     if (str_starts(profile_str(profile, profile->timelines.items[frame->timeline].name),
                    STR("tf_data_")))
         return true;
-    return profile_stat(profile, STAT_EXECUTOR_STEP, frame->event, &step) &&
+    return classifier->input_steps.count > 0 &&
+           profile_stat(profile, STAT_EXECUTOR_STEP, frame->event, &step) &&
            id_map_get(&classifier->input_steps, (uint64_t)step) != NO_ID;
 }
 
