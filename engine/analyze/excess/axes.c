@@ -384,23 +384,14 @@ static struct one_hot one_hot_of(const struct axes *axes, uint32_t op)
     return NOT_ONE_HOT;
 }
 
-bool axes_open(struct axes *axes, const struct waste *waste)
+static bool find_one_hot(struct axes *axes)
 {
     enum { MOST_ROUNDS = 16 };
-    const struct intern *names = &waste->profile->names;
-    bool                 has_changed = true;
+    const struct waste *waste = axes->waste;
+    bool                has_changed = true;
 
-    *axes = (struct axes) { .waste = waste,
-                            .axes = intern_find(names, STR("axes")),
-                            .left_batch = intern_find(names, STR("left_batch")),
-                            .left_inner = intern_find(names, STR("left_inner")),
-                            .right_batch = intern_find(names, STR("right_batch")),
-                            .right_inner = intern_find(names, STR("right_inner")),
-                            .made_batch = intern_find(names, STR("made_batch")),
-                            .element = intern_find(names, STR("element")),
-                            .compares = intern_find(names, STR("compares")),
-                            .one_hot = arena_new_array(waste->ledger->scratch, struct one_hot,
-                                                       waste->profile->ops.count + 1) };
+    axes->one_hot =
+        arena_new_array(waste->ledger->scratch, struct one_hot, waste->profile->ops.count + 1);
     if (!axes->one_hot)
         return false;
     for (size_t op = 0; op < waste->profile->ops.count; op++)
@@ -415,5 +406,23 @@ bool axes_open(struct axes *axes, const struct waste *waste)
                 axes->one_hot[op] = hot, has_changed = true;
         }
     }
+    waste->ledger->one_hot = axes->one_hot;
     return true;
+}
+
+bool axes_open(struct axes *axes, const struct waste *waste)
+{
+    const struct intern *names = &waste->profile->names;
+
+    *axes = (struct axes) { .waste = waste,
+                            .axes = intern_find(names, STR("axes")),
+                            .left_batch = intern_find(names, STR("left_batch")),
+                            .left_inner = intern_find(names, STR("left_inner")),
+                            .right_batch = intern_find(names, STR("right_batch")),
+                            .right_inner = intern_find(names, STR("right_inner")),
+                            .made_batch = intern_find(names, STR("made_batch")),
+                            .element = intern_find(names, STR("element")),
+                            .compares = intern_find(names, STR("compares")),
+                            .one_hot = waste->ledger->one_hot };
+    return axes->one_hot || find_one_hot(axes);
 }

@@ -5,18 +5,56 @@
 #include "model/op_graph.h"
 
 /* Detectors ask the same of the same few types, again and again. */
+enum { TYPE_LISTS = 1024 }; /* places; far fewer literals are in the code */
+
+/* What is known of a list; NULL: there is no room, and each time is the first. */
+static uint8_t *fits_of(const struct compiled *compiled, const char *types)
+{
+    enum { MOST_TRIES = 16 };
+    size_t            place = (uintptr_t)types * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+    struct type_fits *fits;
+
+    for (int i = 0; i < MOST_TRIES; i++) {
+        fits = &compiled->fits[(place + (size_t)i) % TYPE_LISTS];
+        if (!fits->types) {
+            fits->of = arena_new_array(compiled->scratch, uint8_t, compiled->type_count + 1);
+            fits->types = types;
+        }
+        if (fits->types == types)
+            return fits->of;
+    }
+    return NULL;
+}
+
 bool compiled_is_type(const struct compiled *compiled, uint32_t op, const char *types)
 {
-    static const char anchor[] = ""; /* how far lists are from it fits 32 bits: they are literals */
-    uint32_t          type = compiled->profile->ops.items[op].type;
-    uint64_t          list = (uint32_t)((uintptr_t)types - (uintptr_t)anchor);
-    uint32_t          fits = id_map_get(compiled->fits, list << 32 | type);
+    uint8_t *of = fits_of(compiled, types), *known = of ? &of[compiled->type_row[op]] : NULL;
+    bool     fits;
 
-    if (fits == NO_ID) {
-        fits = str_fits(profile_str(compiled->profile, type), types);
-        (void)!id_map_put(compiled->fits, list << 32 | type, fits); /* then it is asked again */
-    }
+    if (known && *known)
+        return *known == 2;
+    fits = str_fits(profile_str(compiled->profile, compiled->profile->ops.items[op].type), types);
+    if (known)
+        *known = fits ? 2 : 1;
     return fits;
+}
+
+static bool number_types(struct compiled *compiled)
+{
+    const struct profile *profile = compiled->profile;
+    uint32_t *row_of = arena_new_array(compiled->scratch, uint32_t, profile->names.count + 1);
+
+    compiled->type_row = arena_new_array(compiled->scratch, uint32_t, profile->ops.count + 1);
+    compiled->fits = arena_new_array(compiled->scratch, struct type_fits, TYPE_LISTS);
+    if (!row_of || !compiled->type_row || !compiled->fits)
+        return false;
+    for (size_t op = 0; op < profile->ops.count; op++) {
+        uint32_t *row = &row_of[profile->ops.items[op].type];
+
+        *row = *row ? *row : ++compiled->type_count;
+        compiled->type_row[op] = *row;
+    }
+    return true;
 }
 
 bool compiled_holds(const struct compiled *compiled, uint32_t op)
@@ -364,7 +402,6 @@ bool compiled_open(struct compiled *compiled, const struct profile *profile, str
     size_t count = profile->ops.count;
 
     *compiled = (struct compiled) { .profile = profile, .scratch = scratch };
-    compiled->fits = arena_new(scratch, struct id_map);
     compiled->op_class = arena_new_array(scratch, uint8_t, count + 1);
     compiled->from = arena_new_array(scratch, uint8_t, count + 1);
     compiled->source = arena_new_array(scratch, uint32_t, count + 1);
@@ -372,10 +409,9 @@ bool compiled_open(struct compiled *compiled, const struct profile *profile, str
     compiled->of_origin = arena_new_array(scratch, uint8_t, profile->names.count + 1);
     compiled->weight = arena_new_array(scratch, double, count + 1);
     compiled->root = arena_new_array(scratch, uint32_t, count + 1);
-    if (!compiled->fits || !compiled->op_class || !compiled->from || !compiled->source ||
+    if (!number_types(compiled) || !compiled->op_class || !compiled->from || !compiled->source ||
         !compiled->of_type || !compiled->of_origin || !compiled->weight || !compiled->root)
         return false;
-    compiled->fits->arena = scratch;
     for (uint32_t op = 0; op < count; op++) {
         compiled->op_class[op] = (uint8_t)class_of(compiled, op);
         compiled->source[op] = profile->ops.items[op].source;

@@ -11,6 +11,11 @@
 
 enum { FROM_STATE = 1, FROM_INPUT = 2, FROM_LOOP = 4 };
 
+struct type_fits {     /* which types of ops fit a list, as far as it was asked */
+    const char *types; /* NULL: the place is free */
+    uint8_t    *of;    /* by row of the type: 0 not asked, 1 no, 2 yes */
+};
+
 struct compiled {
     const struct profile *profile;
     struct arena         *scratch;
@@ -18,9 +23,11 @@ struct compiled {
     uint8_t              *from;     /* by row: FROM_… */
     uint32_t             *source; /* by row: of profile->sources, of neighbours where it has none */
     double               *weight; /* by row: elements or flops of one execution, contents and all */
-    uint32_t *root; /* by row: of what it holds, the instruction that gives its result; NO_ID */
-    struct id_map *fits; /* by list of types and name of a type: whether that is one of them */
-    uint8_t  *of_type, *of_origin; /* by name of the profile: enum op_class + 1; 0 unknown */
+    uint32_t *root;     /* by row: of what it holds, the instruction that gives its result; NO_ID */
+    uint32_t *type_row; /* by row: 1 + that of its type in type_fits */
+    uint32_t  type_count;
+    struct type_fits *fits;       /* by list of types, where its address puts it */
+    uint8_t *of_type, *of_origin; /* by name of the profile: enum op_class + 1; 0 unknown */
 };
 
 /* false: out of memory. */

@@ -59,6 +59,9 @@ struct ledger {
     uint8_t        *name_waits;      /* by name of the profile, for frame_waits */
     uint8_t        *type_class;      /* by name of the profile: enum op_class + 1; 0 unknown */
     struct compiled compiled;
+    bool           *adds;    /* struct waste's; the first that is opened finds them */
+    struct one_hot *one_hot; /* of struct axes, the same */
+    struct taken   *part;    /* of struct parts */
     size_t          step_count;
     double          total_ns;
     double          start_ns; /* what starting an op costs */
@@ -112,13 +115,13 @@ const struct tensor *unit_input(const struct ledger *ledger, const struct work_u
 uint32_t             unit_first_factor(const struct ledger *ledger, const struct work_unit *unit);
 const struct tensor *unit_left(const struct ledger *ledger, const struct work_unit *unit);
 const struct tensor *unit_right(const struct ledger *ledger, const struct work_unit *unit);
-bool unit_is_forward_product(const struct work_unit *unit); /* or a convolution */
-bool unit_is_forward_pause(const struct work_unit *unit);
+bool                 unit_is_forward_product(const struct work_unit *unit); /* or a convolution */
+bool                 unit_is_forward_pause(const struct work_unit *unit);
 /* An op, or the host's time between ops, whether a step's mark covers it or not: what goes where
  * the ops around it go. */
 bool unit_goes_with_ops(const struct work_unit *unit);
-/* Marks, by unit, those of the backward pass whose nodes are for an op of units [first, last], as far
- * as the recording tells. false: out of memory. */
+/* Marks, by unit, those of the backward pass whose nodes are for an op of units [first, last], as
+ * far as the recording tells. false: out of memory. */
 bool units_mark_backward(const struct ledger *ledger, uint32_t first, uint32_t last, bool *marks);
 /* Which part of a product's rows the next op keeps, as it cuts the others off; 1: all of them. */
 double unit_kept_rows(const struct ledger *ledger, uint32_t unit);

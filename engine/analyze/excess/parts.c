@@ -282,15 +282,16 @@ static void mark_makers(const struct waste *waste, uint32_t op, bool *is_due)
 }
 
 /* From users to makers, until nothing changes; parts only grow. */
-bool parts_open(struct parts *parts, const struct waste *waste)
+static bool find_parts(struct parts *parts)
 {
     enum { MOST_ROUNDS = 24 };
-    struct arena *scratch = waste->ledger->scratch;
-    uint32_t      count = waste->graph->vertex_count;
-    bool         *is_due = arena_new_array(scratch, bool, (size_t)count + 1), has_changed = true;
+    const struct waste *waste = parts->axes.waste;
+    struct arena       *scratch = waste->ledger->scratch;
+    uint32_t            count = waste->graph->vertex_count;
+    bool *is_due = arena_new_array(scratch, bool, (size_t)count + 1), has_changed = true;
 
     parts->part = arena_new_array(scratch, struct taken, (size_t)count + 1);
-    if (!is_due || !parts->part || !axes_open(&parts->axes, waste))
+    if (!is_due || !parts->part)
         return false;
     memset(is_due, true, count);
     for (int round = 0; has_changed && round < MOST_ROUNDS; round++) {
@@ -310,5 +311,12 @@ bool parts_open(struct parts *parts, const struct waste *waste)
     }
     for (uint32_t op = 0; has_changed && op < count; op++)
         parts->part[op] = whole();
+    waste->ledger->part = parts->part;
     return true;
+}
+
+bool parts_open(struct parts *parts, const struct waste *waste)
+{
+    parts->part = waste->ledger->part;
+    return axes_open(&parts->axes, waste) && (parts->part || find_parts(parts));
 }

@@ -2,18 +2,22 @@
 #include "analyze/path/path.h"
 
 /* What a reduction calls may be shared with others: then what it was made from tells. */
-static void find_sums(struct waste *waste)
+static bool find_sums(struct waste *waste)
 {
-    for (uint32_t op = 0; op < waste->graph->vertex_count; op++) {
+    bool *adds = arena_new_array(waste->ledger->scratch, bool, waste->profile->ops.count + 1);
+
+    for (uint32_t op = 0; adds && op < waste->graph->vertex_count; op++) {
         uint32_t   caller = waste->profile->ops.items[op].caller;
         struct str origin = profile_str(waste->profile, waste->profile->ops.items[op].origin);
 
         if (caller && compiled_is_type(waste->compiled, caller - 1, "reduce") &&
             compiled_is_type(waste->compiled, op, "add"))
-            waste->adds[caller - 1] = true;
+            adds[caller - 1] = true;
         if (compiled_is_type(waste->compiled, op, "reduce") && str_ends(origin, STR("/reduce_sum")))
-            waste->adds[op] = true;
+            adds[op] = true;
     }
+    waste->ledger->adds = adds;
+    return adds != NULL;
 }
 
 bool waste_open(struct waste *waste, struct ledger *ledger)
@@ -30,10 +34,9 @@ bool waste_open(struct waste *waste, struct ledger *ledger)
     waste->share = arena_new_array(ledger->scratch, double, count);
     waste->calls = arena_new_array(ledger->scratch, double, count);
     waste->ns = arena_new_array(ledger->scratch, double, count);
-    waste->adds = arena_new_array(ledger->scratch, bool, count);
-    if (!waste->share || !waste->calls || !waste->ns || !waste->adds)
+    if (!waste->share || !waste->calls || !waste->ns || (!ledger->adds && !find_sums(waste)))
         return false;
-    find_sums(waste);
+    waste->adds = ledger->adds;
     for (size_t u = 0; u < ledger->units.count; u++) {
         const struct work_unit *unit = &ledger->units.items[u];
 
