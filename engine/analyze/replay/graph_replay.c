@@ -5,7 +5,6 @@
 #include "base/pattern.h"
 
 #include <math.h>
-#include <string.h>
 
 static const double MOST_ERROR = 0.05;  /* a graph that is further off the recording proves less */
 static const double MOST_UNKNOWN = 0.5; /* of the critical path: delays that no edit would move */
@@ -14,22 +13,25 @@ static const double MOST_UNKNOWN = 0.5; /* of the critical path: delays that no 
 
 struct graph_replay {
     const struct event_graph *whole;
-    const int32_t  *recorder_ns; /* by node of the whole graph: not the program's; or NULL */
-    struct skeleton skeleton;
-    double          step_ns; /* scheduled without edits */
-    bool            is_usable;
+    const int32_t         *recorder_ns; /* by node of the whole graph: not the program's; or NULL */
+    const struct skeleton *skeleton;    /* without that */
+    uint32_t              *device_nodes, device_count; /* of the whole graph */
+    double                 step_ns;                    /* scheduled without edits */
+    bool                   is_usable;
 };
 
 struct editing {
-    const struct study       *study;
-    const struct event_graph *graph;
-    const struct skeleton    *skeleton;
-    const int32_t            *recorder_ns;
-    struct arena             *scratch;
-    struct graph_changes      changes;     /* by node of the skeleton */
-    bool                     *is_selected; /* by node, for one edit */
-    bool                     *is_gone;     /* by node: a call that is taken away */
-    double                    aside_ns;    /* longest of what then runs beside the step */
+    const struct study        *study;
+    const struct event_graph  *graph;
+    const struct skeleton     *skeleton;
+    const struct graph_replay *replay;
+    const int32_t             *recorder_ns;
+    struct arena              *scratch;
+    struct graph_changes       changes;  /* by node of the skeleton */
+    uint32_t                  *selected; /* nodes, for one edit, in their order */
+    uint32_t                   selected_count;
+    bool                      *is_gone;  /* by node: a call that is taken away */
+    double                     aside_ns; /* longest of what then runs beside the step */
 };
 
 /* The analysis of the steps has made it; not in a study of which parts alone were analysed. */
@@ -47,13 +49,23 @@ static const struct steps_schedule *get_schedule(struct study *study)
     return steps_schedule_of(study);
 }
 
-/* Its steps are then those that edits are told of. */
-static void take_recorder_off(struct graph_replay *replay)
+static const struct skeleton *get_skeleton(const struct steps_schedule *schedule,
+                                           struct arena                *arena)
 {
-    const struct skeleton *skeleton = &replay->skeleton;
+    struct skeleton *fresh = schedule->skeleton ? NULL : arena_new(arena, struct skeleton);
 
-    for (uint32_t i = 0; replay->recorder_ns && i < replay->whole->nodes.count; i++)
-        skeleton->graph.nodes.items[skeleton->of[i]].own_ns -= replay->recorder_ns[i];
+    return fresh && skeleton_make(fresh, &schedule->graph, arena) ? fresh : schedule->skeleton;
+}
+
+static bool list_device_nodes(struct graph_replay *replay, struct arena *arena)
+{
+    const struct event_graph *graph = replay->whole;
+
+    replay->device_nodes = arena_new_array(arena, uint32_t, graph->nodes.count + 1);
+    for (uint32_t i = 0; replay->device_nodes && i < graph->nodes.count; i++)
+        if (graph->lines.items[graph->nodes.items[i].line].is_device)
+            replay->device_nodes[replay->device_count++] = i;
+    return replay->device_nodes != NULL;
 }
 
 static void make(struct study *study, struct graph_replay *replay)
@@ -66,10 +78,11 @@ static void make(struct study *study, struct graph_replay *replay)
     replay->recorder_ns = schedule->recorder_ns;
     replay->step_ns = schedule->without_recorder_ns;
     replay->is_usable = replay->step_ns > 0 && schedule->error <= MOST_ERROR &&
-                        schedule->chain_ns[PART_UNKNOWN] <= MOST_UNKNOWN * schedule->step_ns &&
-                        skeleton_make(&replay->skeleton, replay->whole, study->arena);
-    if (replay->is_usable)
-        take_recorder_off(replay);
+                        schedule->chain_ns[PART_UNKNOWN] <= MOST_UNKNOWN * schedule->step_ns;
+    if (!replay->is_usable)
+        return;
+    replay->skeleton = get_skeleton(schedule, study->arena);
+    replay->is_usable = replay->skeleton && list_device_nodes(replay, study->arena);
 }
 
 static const struct graph_replay *get(struct study *study)
@@ -199,19 +212,22 @@ static bool has_kind(const struct event_graph *graph, const struct graph_node *n
 static bool narrow(struct editing *editing, const char *name, bool is_type, uint32_t kinds)
 {
     const struct event_graph *graph = editing->graph;
-    bool *is_match = arena_new_array(editing->scratch, bool, graph->path.frames.count + 1);
+    bool    *is_match = arena_new_array(editing->scratch, bool, graph->path.frames.count + 1);
+    uint32_t kept = 0;
 
     if (!name)
         return true;
     if (!is_match || !match_frames(editing, name, is_type, kinds, is_match))
         return false;
-    for (uint32_t i = 0; i < graph->nodes.count; i++) {
-        const struct graph_node *node = &graph->nodes.items[i];
+    for (uint32_t i = 0; i < editing->selected_count; i++) {
+        uint32_t                 row = editing->selected[i];
+        const struct graph_node *node = &graph->nodes.items[row];
 
-        editing->is_selected[i] =
-            editing->is_selected[i] && ((node->frame != NO_ID && is_match[node->frame]) ||
-                                        (node->launcher != NO_ID && is_match[node->launcher]));
+        if ((node->frame != NO_ID && is_match[node->frame]) ||
+            (node->launcher != NO_ID && is_match[node->launcher]))
+            editing->selected[kept++] = row;
     }
+    editing->selected_count = kept;
     return true;
 }
 
@@ -221,16 +237,20 @@ static bool select_nodes(struct editing *editing, const struct edit *edit)
     const struct event_graph *graph = editing->graph;
     const struct edit_select *select = &edit->select;
     bool                      is_calls = is_of_calls(edit), is_host = is_of_host(edit);
+    const uint32_t           *among = is_calls || is_host ? NULL : editing->replay->device_nodes;
+    uint32_t count = among ? editing->replay->device_count : (uint32_t)graph->nodes.count;
 
-    for (uint32_t i = 0; i < graph->nodes.count; i++) {
-        const struct graph_node *node = &graph->nodes.items[i];
+    editing->selected_count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t                 row = among ? among[i] : i;
+        const struct graph_node *node = &graph->nodes.items[row];
         const struct graph_line *line = &graph->lines.items[node->line];
 
-        editing->is_selected[i] =
-            (node->frame != NO_ID || (is_host && node->role != NODE_STEP)) &&
+        if ((node->frame != NO_ID || (is_host && node->role != NODE_STEP)) &&
             (is_calls || (line->is_device != is_host && select->part_mask >> node->class & 1 &&
                           has_kind(graph, node, select->kind_mask))) &&
-            (select->host == NO_ID || select->host == line->host);
+            (select->host == NO_ID || select->host == line->host))
+            editing->selected[editing->selected_count++] = row;
     }
     return narrow(editing, select->name, false, is_calls ? select->kind_mask : 0) &&
            narrow(editing, select->op_type, true, is_calls ? select->kind_mask : 0);
@@ -250,16 +270,16 @@ static double selected_ns(const struct editing *editing)
     const struct event_graph *graph = editing->graph;
     double                    sum_ns = 0;
 
-    for (uint32_t i = 0; i < graph->nodes.count; i++) {
-        const struct graph_node *node = &graph->nodes.items[i];
+    for (uint32_t i = 0; i < editing->selected_count; i++) {
+        uint32_t                 row = editing->selected[i];
+        const struct graph_node *node = &graph->nodes.items[row];
 
-        if (!editing->is_selected[i] ||
-            graph->lines.items[node->line].host != editing->study->steps.host)
+        if (graph->lines.items[node->line].host != editing->study->steps.host)
             continue;
         if (graph->lines.items[node->line].is_device)
-            sum_ns += (double)node->own_ns * editing->changes.factors[editing->skeleton->of[i]];
-        else if (!editing->is_gone[i])
-            sum_ns += host_node_ns(editing, i);
+            sum_ns += (double)node->own_ns * editing->changes.factors[editing->skeleton->of[row]];
+        else if (!editing->is_gone[row])
+            sum_ns += host_node_ns(editing, row);
     }
     return sum_ns / graph->group_count;
 }
@@ -289,15 +309,15 @@ static void unblock_selected(struct editing *editing, double most_ns)
 {
     const struct event_graph *graph = editing->graph;
 
-    for (uint32_t i = 0; i < graph->nodes.count; i++) {
-        double ns = host_node_ns(editing, i);
+    for (uint32_t i = 0; i < editing->selected_count; i++) {
+        uint32_t row = editing->selected[i];
+        double   ns = host_node_ns(editing, row);
 
-        if (!editing->is_selected[i] || editing->is_gone[i] ||
-            graph->lines.items[graph->nodes.items[i].line].is_device)
+        if (editing->is_gone[row] || graph->lines.items[graph->nodes.items[row].line].is_device)
             continue;
-        stop_waiting(editing, i);
+        stop_waiting(editing, row);
         if (ns > most_ns)
-            editing->changes.extra_ns[editing->skeleton->of[i]] -= (int64_t)(ns - most_ns);
+            editing->changes.extra_ns[editing->skeleton->of[row]] -= (int64_t)(ns - most_ns);
     }
 }
 
@@ -309,7 +329,8 @@ static bool remove_selected(struct editing *editing, bool with_calls)
 
     if (!gone)
         return false;
-    memcpy(gone, editing->is_selected, graph->nodes.count * sizeof *gone);
+    for (uint32_t i = 0; i < editing->selected_count; i++)
+        gone[editing->selected[i]] = true;
     if (with_calls && !whatif_select_launches(graph, editing->scratch, gone))
         return false;
     for (uint32_t i = 0; i < graph->nodes.count; i++) {
@@ -331,15 +352,13 @@ static void scale_selected(struct editing *editing, double factor)
 {
     const struct event_graph *graph = editing->graph;
 
-    for (uint32_t i = 0; i < graph->nodes.count; i++) {
-        uint32_t of = editing->skeleton->of[i];
+    for (uint32_t i = 0; i < editing->selected_count; i++) {
+        uint32_t row = editing->selected[i], of = editing->skeleton->of[row];
 
-        if (!editing->is_selected[i])
-            continue;
-        if (graph->lines.items[graph->nodes.items[i].line].is_device)
+        if (graph->lines.items[graph->nodes.items[row].line].is_device)
             editing->changes.factors[of] *= (float)factor;
-        else if (!editing->is_gone[i])
-            editing->changes.extra_ns[of] -= (int64_t)((1 - factor) * host_node_ns(editing, i));
+        else if (!editing->is_gone[row])
+            editing->changes.extra_ns[of] -= (int64_t)((1 - factor) * host_node_ns(editing, row));
     }
 }
 
@@ -381,15 +400,16 @@ bool graph_replay_run(struct study *study, const struct edit *edits, size_t coun
     if (!replay || !can_edit(replay->whole, edits, count))
         return false;
     editing.graph = replay->whole;
-    editing.skeleton = &replay->skeleton;
+    editing.replay = replay;
+    editing.skeleton = replay->skeleton;
     editing.recorder_ns = replay->recorder_ns;
-    editing.is_selected = arena_new_array(&scratch, bool, editing.graph->nodes.count + 1);
+    editing.selected = arena_new_array(&scratch, uint32_t, editing.graph->nodes.count + 1);
     editing.is_gone = arena_new_array(&scratch, bool, editing.graph->nodes.count + 1);
-    ok = editing.is_selected && editing.is_gone &&
-         graph_changes_make(&editing.changes, &replay->skeleton.graph, &scratch);
+    ok = editing.selected && editing.is_gone &&
+         graph_changes_make(&editing.changes, &replay->skeleton->graph, &scratch);
     for (size_t i = 0; ok && i < count; i++)
         ok = apply(&editing, &edits[i]);
-    ok = ok && schedule_make(&schedule, &replay->skeleton.graph, &editing.changes, &scratch);
+    ok = ok && schedule_make(&schedule, &replay->skeleton->graph, &editing.changes, &scratch);
     if (ok) {
         double step_ns = fmin(replay->step_ns, fmax(schedule.step_ns, editing.aside_ns));
 

@@ -44,12 +44,14 @@ bool graph_changes_make(struct graph_changes *changes, const struct event_graph 
 bool schedule_make(struct schedule *schedule, const struct event_graph *graph,
                    const struct graph_changes *changes, struct arena *arena);
 
+struct skeleton;
 /* The sampled steps as recorded: their graph, and what scheduling it without changes gives. */
 struct steps_schedule {
     struct event_graph graph;
     double   step_ns, error, worst_error, chain_ns[PART_COUNT]; /* as of struct schedule */
     int32_t *recorder_ns; /* by node: what recording took of it; NULL: nothing is known of that */
     double   without_recorder_ns; /* the step without that; else as step_ns */
+    struct skeleton *skeleton;    /* without that; NULL: as recorder_ns */
 };
 /* In `arena`. Nothing is scheduled where the graph has no windows. false: ERR_LIMIT. */
 bool steps_schedule_make(struct steps_schedule *steps, const struct study *study,

@@ -1,5 +1,7 @@
 #include "analyze/schedule/recorder.h"
 
+#include "analyze/schedule/skeleton.h"
+
 #include <math.h>
 
 /* Of programs on one machine with an H100, timed without Kineto and recorded with it
@@ -54,21 +56,33 @@ static bool find(struct steps_schedule *steps, struct arena *arena)
     return steps->recorder_ns != NULL;
 }
 
+/* What it takes is no more than half of what a thread's node and the stretch before it do: nodes of
+ * the skeleton end with the last piece of them then, too. */
+static bool take_off_skeleton(struct steps_schedule *steps, struct arena *arena)
+{
+    struct skeleton *skeleton = arena_new(arena, struct skeleton);
+
+    if (!skeleton || !skeleton_make(skeleton, &steps->graph, arena))
+        return false;
+    for (uint32_t i = 0; i < steps->graph.nodes.count; i++)
+        skeleton->graph.nodes.items[skeleton->of[i]].own_ns -= steps->recorder_ns[i];
+    steps->skeleton = skeleton;
+    return true;
+}
+
 bool recorder_take_off(struct steps_schedule *steps, struct arena *arena)
 {
     struct arena         scratch = { .budget_bytes = arena->budget_bytes };
     struct graph_changes changes;
     struct schedule      schedule;
-    bool                 ok = true;
+    bool                 ok;
 
     steps->without_recorder_ns = steps->step_ns;
     if (!is_known(steps))
         return true;
-    ok = find(steps, arena) && graph_changes_make(&changes, &steps->graph, &scratch);
-    if (ok) {
-        changes.recorder_ns = steps->recorder_ns;
-        ok = schedule_make(&schedule, &steps->graph, &changes, &scratch);
-    }
+    ok = find(steps, arena) && take_off_skeleton(steps, arena) &&
+         graph_changes_make(&changes, &steps->skeleton->graph, &scratch) &&
+         schedule_make(&schedule, &steps->skeleton->graph, &changes, &scratch);
     if (ok)
         steps->without_recorder_ns = fmin(schedule.step_ns, steps->step_ns);
     arena_free(&scratch);
