@@ -350,11 +350,6 @@ static double input_work_left(const struct replay *replay)
     return before_ns > 0 ? after_ns / before_ns : 1;
 }
 
-struct costs { /* means over the looked-at steps */
-    double step_ns, rest_ns, input_ns;
-    double part_ns[PART_COUNT];
-};
-
 /* Share of the input work that holds the interpreter lock. */
 static double python_share(const struct pipeline *pipeline)
 {
@@ -392,7 +387,7 @@ static double slowdown(const struct replay *replay, const struct segment *segmen
     return segment->part == PART_HOST ? fmax(factor, 1 + python_input * input) : factor;
 }
 
-static void add_cost(struct costs *costs, int part, double ns)
+static void add_cost(struct path_costs *costs, int part, double ns)
 {
     costs->part_ns[part] += ns;
     if (part == PART_INPUT)
@@ -425,20 +420,22 @@ static double beside_ns(const struct replay *replay, const struct segment_group 
     double cores = replay->path->core_count;
     double threads = group->recorded_ns > 0 ? group->threads_ns / group->recorded_ns : 1;
 
+    if (group->beside_ns <= 0)
+        return 0;
     return group->beside_ns * thread_speed(threads, cores) /
            thread_speed(fmax(1, threads - 1), cores);
 }
 
-static struct costs cost_of_groups(const struct replay *replay, bool is_edited)
+static struct path_costs cost_of_groups(const struct replay *replay, bool is_edited)
 {
-    double       steps = (double)replay->path->step_rows.count;
-    double       beside_left = is_edited ? compute_left(replay) : 0;
-    struct costs costs = { 0 };
+    double            steps = (double)replay->path->step_rows.count;
+    double            beside_left = is_edited ? compute_left(replay) : 0;
+    struct path_costs costs = { 0 };
 
     for (size_t i = 0; i < replay->groups->groups.count; i++) {
         const struct segment_group *group = &replay->groups->groups.items[i];
         double left_ns = group->length_ns * (is_edited ? replay->weights[i] : 1);
-        double hidden_ns = beside_left * beside_ns(replay, group) - left_ns;
+        double hidden_ns = (is_edited ? beside_left * beside_ns(replay, group) : 0) - left_ns;
 
         add_cost(&costs, group->part, left_ns / steps);
         if (hidden_ns > 0)
@@ -455,12 +452,12 @@ static double left_of_recorded(const struct segment_group *group)
 
 /* What is left when `input_left` of the input work that competed for cores is: how much faster a
  * segment then runs depends on what ran beside it. */
-static struct costs cost_with_less_input(const struct replay *replay, double input_left)
+static struct path_costs cost_with_less_input(const struct replay *replay, double input_left)
 {
     const struct path *path = replay->path;
     double             steps = (double)path->step_rows.count;
     double             python_input = python_share(replay->pipeline);
-    struct costs       costs = { 0 };
+    struct path_costs  costs = { 0 };
 
     for (size_t i = 0; i < path->segments.count; i++) {
         const struct segment *segment = &path->segments.items[i];
@@ -499,8 +496,8 @@ static double cost_beside(const struct replay *replay)
 }
 
 /* The step after the edits, from the model in the header; also what then holds it. */
-static double model(const struct replay *replay, const struct costs *before, struct costs *after,
-                    int *bound)
+static double model(const struct replay *replay, const struct path_costs *before,
+                    struct path_costs *after, int *bound)
 {
     const struct path     *path = replay->path;
     const struct pipeline *pipeline = replay->pipeline;
@@ -591,16 +588,18 @@ bool replay_run(struct study *study, const struct edit *edits, size_t count,
     if (!study->groups)
         study->groups = segment_groups_make(study, err);
     replay.groups = study->groups;
+    if (study->groups && study->groups->unchanged.step_ns == 0)
+        study->groups->unchanged = cost_of_groups(&replay, false);
     ok = replay.groups && prepare(&replay, err);
     for (size_t i = 0; ok && i < count; i++)
         ok = apply(&replay, &edits[i], &selected, &recorded, err);
     if (ok) {
-        double       input_left = input_work_left(&replay);
-        struct costs before = cost_of_groups(&replay, false);
-        struct costs after = input_left < 1 ? cost_with_less_input(&replay, input_left)
-                                            : cost_of_groups(&replay, true);
-        double       scale = before.step_ns > 0 ? steps_ns(&study->steps) / before.step_ns : 1;
-        double       step_ns = model(&replay, &before, &after, &result->bound);
+        double            input_left = input_work_left(&replay);
+        struct path_costs before = study->groups->unchanged;
+        struct path_costs after = input_left < 1 ? cost_with_less_input(&replay, input_left)
+                                                 : cost_of_groups(&replay, true);
+        double            scale = before.step_ns > 0 ? steps_ns(&study->steps) / before.step_ns : 1;
+        double            step_ns = model(&replay, &before, &after, &result->bound);
 
         result->step_ns = fmax(0, fmin(step_ns, before.step_ns) * scale - replay.removed_ns);
         result->selected_ns = selected * scale / (double)study->path.step_rows.count;

@@ -5,6 +5,7 @@
 #ifndef TFPROF_ANALYZE_SEGMENT_GROUPS_H
 #define TFPROF_ANALYZE_SEGMENT_GROUPS_H
 
+#include "analyze/path/path.h"
 #include "base/err.h"
 #include "base/vec.h"
 
@@ -28,7 +29,12 @@ struct segment_group {
     double   threads_ns;  /* as recorded: of the host threads at work in it, one at least */
     double   beside_ns;   /* of the host's own code, copies and input: in which another computes */
 };
+struct path_costs { /* means over the looked-at steps */
+    double step_ns, rest_ns, input_ns;
+    double part_ns[PART_COUNT];
+};
 struct segment_groups {
+    struct path_costs unchanged; /* replay's, of the path as it is; step_ns 0: not asked yet */
     VEC(struct frame_group) frames;
     VEC(struct segment_group) groups;
     uint32_t *group_of_segment;
