@@ -222,7 +222,11 @@ static bool find(struct ledger *ledger, const struct detector *self)
     if (!finder.line_of || !finder.before)
         return false;
     mark_before(&finder);
-    if (!add_units(&finder) || !add_calls(&finder))
+    if (!add_units(&finder))
+        return false;
+    if (!finder.lines.count)
+        return true;
+    if (!add_calls(&finder))
         return false;
     for (uint32_t u = 0; u < ledger->units.count; u++) {
         struct line *line = finder.line_of[u] ? &finder.lines.items[finder.line_of[u] - 1] : NULL;

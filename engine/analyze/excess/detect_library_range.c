@@ -43,6 +43,29 @@ struct finder {
     uint8_t       *what_of; /* by name of the profile: row of names + 2; 1 none, 0 unknown */
 };
 
+/* 2 + its row of names; 1: it is none of them. */
+static uint8_t look_at(struct finder *finder, uint32_t name)
+{
+    uint8_t *row = &finder->what_of[name];
+
+    for (size_t i = 0; !*row && i < ARRAY_COUNT(names); i++)
+        if (str_contains(profile_str(finder->ledger->study->profile, name),
+                         str_from(names[i].name)))
+            *row = (uint8_t)(i + 2);
+    *row = *row ? *row : 1;
+    return *row;
+}
+
+static bool is_anywhere(struct finder *finder)
+{
+    const struct profile *profile = finder->ledger->study->profile;
+    bool                  is_there = false;
+
+    for (size_t i = 0; i < profile->activities.count; i++)
+        is_there |= look_at(finder, profile->activities.items[i].name) > 1;
+    return is_there;
+}
+
 /* Row of names, or -1: of the outermost range or Python frame around a unit that is one. */
 static int what_of(struct finder *finder, const struct work_unit *unit, uint32_t *range)
 {
@@ -52,17 +75,10 @@ static int what_of(struct finder *finder, const struct work_unit *unit, uint32_t
 
     for (uint32_t f = unit->frame; f != NO_ID; f = path->frames.items[f].parent) {
         const struct activity *activity = event_activity(profile, path->frames.items[f].event);
-        uint8_t               *row = &finder->what_of[activity->name];
+        uint8_t                row = look_at(finder, activity->name);
 
-        if (activity->kind == ACTIVITY_OP || activity->kind == ACTIVITY_STEP)
-            continue;
-        for (size_t i = 0; !*row && i < ARRAY_COUNT(names); i++)
-            if (str_contains(profile_str(profile, activity->name), str_from(names[i].name)))
-                *row = (uint8_t)(i + 2);
-        if (!*row)
-            *row = 1;
-        if (*row > 1)
-            found = *row - 2, *range = activity->name;
+        if (row > 1 && activity->kind != ACTIVITY_OP && activity->kind != ACTIVITY_STEP)
+            found = row - 2, *range = activity->name;
     }
     return found;
 }
@@ -102,6 +118,8 @@ static bool find(struct ledger *ledger, const struct detector *self)
         arena_new_array(ledger->scratch, uint8_t, ledger->study->profile->names.count + 1);
     if (!finder.what_of)
         return false;
+    if (!is_anywhere(&finder))
+        return true;
     for (size_t u = 0; u < ledger->units.count; u++)
         if (what_of(&finder, &ledger->units.items[u], &range) >= 0)
             ns += ledger->units.items[u].ns;

@@ -268,12 +268,15 @@ static bool merge_rows(struct path_row *rows, size_t *count, struct arena *scrat
 static uint32_t event_label(struct study *study, uint32_t event)
 {
     const struct activity *activity = event_activity(study->profile, event);
-    struct str             name = profile_str(study->profile, activity->name);
-    size_t                 number = str_find(name, '#');
+    struct str             name;
+    size_t                 number;
 
-    return activity->kind == ACTIVITY_STEP && number < name.len
-               ? facts_name(&study->facts, str_slice(name, 0, number))
-               : activity->name;
+    if (activity->kind != ACTIVITY_STEP)
+        return activity->name;
+    name = profile_str(study->profile, activity->name);
+    number = str_find(name, '#');
+    return number < name.len ? facts_name(&study->facts, str_slice(name, 0, number))
+                             : activity->name;
 }
 
 static bool fill_table(struct study *study, struct arena *scratch)
