@@ -5,7 +5,7 @@
 
 Without the package cffi it is skipped (status 77).
 """
-import json, os, pathlib, re, subprocess, sys, tempfile, threading
+import contextlib, json, os, pathlib, re, subprocess, sys, tempfile, threading, time
 
 try:
     import cffi  # noqa: F401
@@ -133,11 +133,43 @@ def check_bisect():
             git("add", "-A")
             git("commit", "-q", "--allow-empty", "-m", "number %d" % number)
             revisions.append(git("rev-parse", "--short", "HEAD"))
-        found = tfprof.bisect(revisions[0], sys.executable + " record.py", repository=folder)
+        heard = []
+        found = tfprof.bisect(revisions[0], sys.executable + " record.py", repository=folder, progress=heard.append)
+        assert "run 1: %s  10.0 ms" % revisions[0] in heard and "reading" in heard, heard
         assert found and (found.status, found.json["revision"]) == (0, revisions[2]), found
         alike = tfprof.bisect(revisions[0], sys.executable + " record.py", bad=revisions[1], repository=folder)
         assert not alike and alike.status == 4, alike
         raises(tfprof.UsageError, "is no revision", tfprof.bisect, "-1", "true")
+
+
+def check_progress(path):
+    """Stages are heard by whoever is named, in the thread that asks, and by nobody else."""
+    heard = []
+    assert tfprof.advise(path, progress=lambda stage: heard.append((stage, threading.get_ident()))).json == tfprof.advise(path).json
+    assert heard == [(stage, threading.get_ident()) for stage in ("reading", "analysing", "running rules")], heard
+    heard.clear()
+    with tfprof.open(path, progress=heard.append) as profile:
+        assert heard == ["reading", "analysing"], heard
+        profile.whatif(scale={"host": 0.5})
+        assert heard[2:] == ["replaying steps"], heard
+        others = []
+        thread = threading.Thread(target=lambda: others.append(tfprof.open(path)))
+        thread.start()
+        thread.join()
+        assert len(heard) == 3 and len(others) == 1
+    heard.clear()
+    tfprof.gate(path, budget=["findings.total < 0"], progress=heard.append)
+    assert heard[:1] == ["reading"], heard
+    raises(ZeroDivisionError, "", tfprof.advise, path, progress=lambda stage: 1 / 0)
+    raises(tfprof.InputError, "nowhere", tfprof.advise, "nowhere", progress=heard.append)
+
+
+def check_options():
+    """Options of reading are told from those of questions, all of them."""
+    rows = (pathlib.Path(__file__).resolve().parent.parent / "engine/cli/input_options.def").read_text()
+    names = {name.replace("-", "_") for name in re.findall(r'\.name = "([a-z-]+)"', rows)}
+    assert names - {"list"} == set(tfprof._READING) - {"progress"}, names ^ set(tfprof._READING)
+    assert tfprof.rules() == said("rules", "--format", "json", "--config", "none")
 
 
 def check_errors(path):
@@ -151,7 +183,8 @@ def check_errors(path):
     raises(tfprof.InconclusiveError, "no table kernels", profile.table, "kernels")
     raises(KeyError, "no.such", profile.facts.__getitem__, "no.such")
     profile.close()
-    raises(TypeError, "", profile.advise)
+    profile.close()
+    raises(tfprof.UsageError, "is closed", profile.advise)
 
 
 def check_frames(path):
@@ -202,21 +235,99 @@ def check_frames(path):
     return found
 
 
+def in_thread(function):
+    thread = threading.Thread(target=function)
+    thread.start()
+    return thread
+
+
 def check_threads(path):
     profile, texts = tfprof.open(path), []
-    threads = [threading.Thread(target=lambda: texts.append(profile.advise().json)) for _ in range(3)]
-    for thread in threads:
-        thread.start()
+    threads = [in_thread(lambda: texts.append(profile.advise().json)) for _ in range(3)]
     for thread in threads:
         thread.join()
     assert len(texts) == 3 and texts[0] == texts[1] == texts[2]
+    # A profile that is closed while a thread asks it lives as long as that takes.
+    entered, closed, heard = threading.Event(), threading.Event(), []
+    profile = tfprof.open(path)
+    thread = in_thread(lambda: heard.append(profile.advise(progress=lambda stage: (entered.set(), closed.wait(10))).json))
+    entered.wait(10)
+    profile.close()
+    closed.set()
+    thread.join()
+    assert heard == [texts[0]]
 
 
-for recording in recordings:
-    check_recording(recording)
-check_answers(recordings[0])
-check_errors(recordings[0])
-check_files(recordings[0])
-check_bisect()
-check_threads(recordings[0])
+def check_lock(path):
+    """Others run while the library works, though Python itself would let nobody: switching takes 1000 s."""
+    before, state = sys.getswitchinterval(), []
+
+    def ask():
+        state.append("begun")
+        tfprof.open(path)
+        state.append("ended")
+    sys.setswitchinterval(1000)
+    try:
+        thread = in_thread(ask)
+        while not state:
+            time.sleep(0.0001)
+        assert state == ["begun"], "a call keeps Python's lock"
+        thread.join()
+    finally:
+        sys.setswitchinterval(before)
+    assert state == ["begun", "ended"]
+
+
+def check_silence(path):
+    """Nothing is printed, whatever is damaged: warnings are lines of an answer."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = pathlib.Path(folder, "b")
+        place.mkdir()
+        tfprof.baseline(path, output=place / "1.tfbase")
+        (place / "2.tfbase").write_text("tfprof baseline\nnonsense")
+        tfprof.history(place)
+        cut = pathlib.Path(folder, "cut.pt.trace.json")
+        whole = json.dumps({"schemaVersion": 1, "traceEvents": [
+            {"ph": "X", "name": "ProfilerStep#%d" % i, "cat": "user_annotation", "pid": 1, "tid": 1, "ts": 1000 + i * 1000, "dur": 900}
+            for i in range(8)], "deviceProperties": []})
+        cut.write_text(whole[:-60])
+        tfprof.advise(cut)
+        raises(tfprof.FormatError, "--damage accept", tfprof.baseline, cut)
+        assert tfprof.gate(cut, budget=["findings.total < 100"]).status == 4
+        assert tfprof.gate(cut, budget=["findings.total < 100"], damage="accept").passed
+        tfprof.summarize(cut)
+
+
+@contextlib.contextmanager
+def printed_nothing():
+    """What C or Python writes to standard output and error is nothing."""
+    with tempfile.TemporaryFile() as file:
+        sys.stdout.flush()
+        kept = [os.dup(number) for number in (1, 2)]
+        for number in 1, 2:
+            os.dup2(file.fileno(), number)
+        try:
+            yield
+        finally:
+            sys.stdout.flush()
+            for number, before in zip((1, 2), kept):
+                os.dup2(before, number)
+                os.close(before)
+            file.seek(0)
+            said = file.read().decode()
+    assert said == "", "printed: " + said
+
+
+with printed_nothing():
+    for recording in recordings:
+        check_recording(recording)
+    check_answers(recordings[0])
+    check_options()
+    check_progress(recordings[0])
+    check_errors(recordings[0])
+    check_files(recordings[0])
+    check_bisect()
+    check_silence(recordings[0])
+    check_threads(recordings[0])
+    check_lock(recordings[0])
 print("%d recordings; %s" % (len(recordings), ", ".join(check_frames(recordings[0])) or "no data frames here"))

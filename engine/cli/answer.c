@@ -39,6 +39,11 @@ bool answer_make(struct call *call, struct arena *arena, struct err *err)
     return call->command->answer->make(call, err);
 }
 
+void answer_warn(const struct call *call)
+{
+    fprintf(stderr, "%.*s", STR_ARG(text_str(&call->warnings)));
+}
+
 bool answer_give(struct call *call, struct arena *arena, struct err *err)
 {
     struct err unwritten = { 0 };
@@ -52,8 +57,7 @@ bool answer_give(struct call *call, struct arena *arena, struct err *err)
         !result_write(result_of(call), &call->text, is_made ? err : &unwritten))
         is_made = false;
     progress_end();
-    if (call->warnings.len > 0)
-        fprintf(stderr, "%.*s", STR_ARG(text_str(&call->warnings)));
+    answer_warn(call);
     return is_made;
 }
 

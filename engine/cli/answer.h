@@ -16,6 +16,8 @@ bool answer_run_alone(struct call *call, struct err *err);
 bool answer_prepare(struct call *call, struct err *err);
 /* call->inputs are read; fills call->text and call->warnings. */
 bool answer_make(struct call *call, struct arena *arena, struct err *err);
+/* Writes call->warnings to standard error. */
+void answer_warn(const struct call *call);
 /* Both, and writes the text where the options say and the warnings to standard error. */
 bool answer_give(struct call *call, struct arena *arena, struct err *err);
 

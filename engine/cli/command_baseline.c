@@ -47,7 +47,9 @@ static bool make(struct call *call, struct err *err)
 {
     const struct baseline_values *values = call->values;
     struct advise_options         rules = values->rules;
-    struct summarizing            how = { .input = &values->input, .rules = &rules };
+    struct summarizing            how = { .input = &values->input,
+                                          .rules = &rules,
+                                          .warnings = &call->warnings };
     struct project                project;
     struct summary                summary;
 
@@ -74,6 +76,7 @@ static bool run(struct call *call, struct err *err)
         return input_list(&call->operands, call->arena, err);
     is_made = answer_prepare(call, err) && answer_make(call, call->arena, err);
     progress_end();
+    answer_warn(call);
     /* A rule that failed leaves a baseline all the same. */
     return (is_made || (call->text.len > 0 && text_is_whole(&call->text))) &&
            file_write(values->path ? values->path : "-", text_str(&call->text),

@@ -9,7 +9,6 @@
 #include "gate/bisect.h"
 #include "gate/budget.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -162,10 +161,10 @@ static void say_run(const struct bisecting *bisecting, size_t revision, double v
 {
     struct text line = { .arena = bisecting->call->arena };
 
+    text_print(&line, "run %zu: %s  ", bisecting->made, bisecting->revisions[revision].id);
     unit_print(&line, value, bisecting->bisection.unit);
-    progress_end();
-    fprintf(stderr, "run %zu: %s  %.*s\n", bisecting->made, bisecting->revisions[revision].id,
-            STR_ARG(text_str(&line)));
+    if (text_is_whole(&line))
+        progress_say(line.data);
 }
 
 static bool run_command(struct bisecting *bisecting, size_t revision, const char *path,

@@ -9,8 +9,6 @@
 #include "gate/budget.h"
 #include "gate/history.h"
 
-#include <stdio.h>
-
 struct history_values {
     struct input_values  input;
     struct result_values result;
@@ -40,6 +38,7 @@ static const struct option options[] = {
 struct collecting {
     const struct history_values *values;
     struct arena                *arena;
+    struct text                 *warnings;
     struct history              *histories;
     struct budget               *quantities;
     size_t                       count;
@@ -70,8 +69,8 @@ static bool leave_out(const struct collecting *collecting, struct err *err)
     if (collecting->values->input.is_strict)
         return err_advise(err, "without --strict it is left out");
     err->advice[0] = '\0'; /* for whom it ends with that */
-    progress_end();
-    fprintf(stderr, "tfprof: %s; it is left out\n", err_format(err, line, sizeof line));
+    text_print(collecting->warnings, "tfprof: %s; it is left out\n",
+               err_format(err, line, sizeof line));
     *err = (struct err) { 0 };
     return true;
 }
@@ -82,7 +81,9 @@ static bool add_entry(struct collecting *collecting, const char *directory, cons
 {
     static const struct advise_options no_options;
     const char        *path = arena_text(collecting->arena, "%s/%s", directory, name);
-    struct summarizing how = { .input = &collecting->values->input, .rules = &no_options };
+    struct summarizing how = { .input = &collecting->values->input,
+                               .rules = &no_options,
+                               .warnings = collecting->warnings };
     struct summary     summary;
     struct option_list operand = { 0 };
     bool               is_measured, is_kept;
@@ -179,7 +180,9 @@ static bool collect(struct collecting *collecting, const struct option_list *ope
 
 static bool make(struct call *call, struct err *err)
 {
-    struct collecting collecting = { .values = call->values, .arena = call->arena };
+    struct collecting collecting = { .values = call->values,
+                                     .arena = call->arena,
+                                     .warnings = &call->warnings };
 
     if (!collect(&collecting, &call->operands, err))
         return false;

@@ -6,8 +6,6 @@
 #include "cli/progress.h"
 #include "cli/view_input.h"
 
-#include <stdio.h>
-
 struct oplog_values {
     struct input_values input;
     const char         *own_types, *output;
@@ -179,7 +177,7 @@ static bool run(struct call *call, struct err *err)
     }
     if (!file_write(values->output, text_str(&call->text), err))
         return false;
-    fprintf(stderr, "%.*s", STR_ARG(text_str(&call->warnings)));
+    answer_warn(call);
     return true;
 }
 

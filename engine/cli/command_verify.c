@@ -39,15 +39,17 @@ static const struct option options[] = {
 /* clang-format on */
 
 static bool add_summary(struct summary *summary, const struct verify_values *values,
-                        const struct advise_options *rules, const char *path, struct arena *arena,
+                        const struct advise_options *rules, const char *path, struct call *call,
                         struct err *err)
 {
-    struct summarizing how = { .input = &values->input, .rules = rules };
+    struct summarizing how = { .input = &values->input,
+                               .rules = rules,
+                               .warnings = &call->warnings };
     struct option_list operand = { 0 };
 
-    return (vec_push(&operand.values, arena, path) ||
+    return (vec_push(&operand.values, call->arena, path) ||
             err_set(err, ERR_LIMIT, "the arguments do not fit the memory limit")) &&
-           summarize(summary, &how, &operand, arena, err);
+           summarize(summary, &how, &operand, call->arena, err);
 }
 
 /* Lines of those before stay as they are. */
@@ -101,9 +103,9 @@ static bool make(struct call *call, struct err *err)
     struct summary               before, after;
     const struct finding        *claimed;
 
-    if (!add_summary(&before, values, rules, paths[0], call->arena, err) ||
+    if (!add_summary(&before, values, rules, paths[0], call, err) ||
         !(claimed = verify_find(&before.advice, values->claimed, call->arena, err)) ||
-        !add_summary(&after, values, rules, paths[1], call->arena, err) ||
+        !add_summary(&after, values, rules, paths[1], call, err) ||
         !verify_make(&verification, &before, &after, claimed, call->arena, err))
         return false;
     call->output->verify(&verification, &call->shape, &call->text);

@@ -1,4 +1,5 @@
-/* progress: a thread that sleeps, and prints only when work takes long. */
+/* progress: a thread that sleeps, and prints only when work takes long; and whom a library tells.
+ */
 #include "cli/progress.h"
 
 #include <pthread.h>
@@ -14,6 +15,12 @@ static struct {
     const char     *stage;
     bool            is_allowed, is_running, is_ending;
 } progress = { .mutex = PTHREAD_MUTEX_INITIALIZER, .ended = PTHREAD_COND_INITIALIZER };
+
+/* A thread's own, so that a program with several threads needs no lock for it. */
+static _Thread_local struct {
+    progress_listener *tell;
+    void              *context;
+} listener;
 
 static void *show(void *unused)
 {
@@ -41,8 +48,16 @@ void progress_allow(void)
     progress.is_allowed = true;
 }
 
+void progress_listen(progress_listener *tell, void *context)
+{
+    listener.tell = tell;
+    listener.context = context;
+}
+
 void progress_stage(const char *what)
 {
+    if (listener.tell)
+        listener.tell(listener.context, what);
     if (!progress.is_allowed)
         return;
     pthread_mutex_lock(&progress.mutex);
@@ -52,6 +67,16 @@ void progress_stage(const char *what)
         return;
     progress.is_ending = false;
     progress.is_running = pthread_create(&progress.thread, NULL, show, NULL) == 0;
+}
+
+void progress_say(const char *line)
+{
+    if (listener.tell)
+        listener.tell(listener.context, line);
+    if (!progress.is_allowed)
+        return;
+    progress_end();
+    fprintf(stderr, "%s\n", line);
 }
 
 void progress_end(void)

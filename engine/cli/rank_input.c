@@ -172,7 +172,8 @@ static bool add_recording(struct collecting *collecting, const char *path, struc
 
     values.run = NULL;
     values.may_summarize = values.keeps_job = false;
-    values.notes = NOTES_TELL_DAMAGE; /* that other ranks' files are missing is no news */
+    if (values.notes == NOTES_TELL)
+        values.notes = NOTES_TELL_DAMAGE; /* that other ranks' files are missing is no news */
     if (!vec_push(&operand.values, &scratch, path) || !input_load(&input, &values, &operand, err)) {
         arena_free(&scratch);
         return err->code != ERR_NONE ? false : no_memory(err);

@@ -3,14 +3,14 @@
 #include "cli/progress.h"
 #include "cli/project.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* What is refused is said once, by the error. */
-static bool refuse(const struct profile *profile, const char *path, struct err *err)
+static bool refuse(const struct profile *profile, const char *path, enum notes_use notes,
+                   struct err *err)
 {
     if (notes_refuse(profile, path, err)) {
-        notes_tell(profile, path, NOTES_TELL);
+        notes_tell(profile, path, notes);
         return true;
     }
     return err_advise(err, "record again, or take it as it is with --damage accept");
@@ -33,15 +33,12 @@ static bool add_run(struct summary *summary, const struct summarizing *how, cons
     if (!input_load(&input, &values, &operand, err))
         return false;
     progress_stage("running rules");
-    is_done = (!how->refuses_damage || refuse(&input.profile, path, err)) &&
+    is_done = (!how->refuses_damage || refuse(&input.profile, path, how->input->notes, err)) &&
               advise_run(&input.study, how->rules, arena, &advice, err) &&
               summary_add_run(summary, path, &input.study, &advice, arena, err);
     input_free(&input);
     is_unfiltered = is_done && advice.has_guests && !advice.is_filtered;
-    if (how->warnings)
-        project_add_unfiltered(is_unfiltered, how->warnings);
-    else
-        project_warn_unfiltered(is_unfiltered);
+    project_add_unfiltered(is_unfiltered, how->warnings);
     return is_done;
 }
 
@@ -56,17 +53,6 @@ static void add_failed(const struct summary *summary, struct text *text)
     }
 }
 
-static void tell_failed(const struct summary *summary, struct arena *arena)
-{
-    struct text text = { .arena = arena };
-
-    add_failed(summary, &text);
-    if (text.len == 0)
-        return;
-    progress_end();
-    fprintf(stderr, "%.*s", STR_ARG(text_str(&text)));
-}
-
 bool summarize(struct summary *summary, const struct summarizing *how,
                const struct option_list *operands, struct arena *arena, struct err *err)
 {
@@ -78,10 +64,7 @@ bool summarize(struct summary *summary, const struct summarizing *how,
     for (size_t i = 0; i < operands->values.count; i++)
         if (!add_run(summary, how, operands->values.items[i], arena, err))
             return false;
-    if (how->warnings)
-        add_failed(summary, how->warnings);
-    else
-        tell_failed(summary, arena);
+    add_failed(summary, how->warnings);
     return summary_finish(summary, arena, err);
 }
 

@@ -14,7 +14,7 @@ struct summarizing {
     const struct input_values   *input;
     const struct advise_options *rules;
     bool                         refuses_damage; /* else it is a note of the summary */
-    struct text                 *warnings; /* lines for standard error; NULL: written there */
+    struct text                 *warnings; /* gets lines for standard error */
 };
 
 /* Each operand is a run of its own: a file, or the directory of a job. Texts live in `arena`. Warns

@@ -6,7 +6,6 @@
 #include "cli/progress.h"
 #include "view/classic_advice.h"
 
-#include <stdio.h>
 #include <string.h>
 
 bool view_input_call(struct input *input, struct view_call *call, struct text texts[2],
@@ -48,7 +47,7 @@ bool view_input_run(struct call *call, struct err *err)
     call->is_streamed = true;
     is_made = answer_prepare(call, err) && answer_make(call, call->arena, err);
     progress_end();
-    fprintf(stderr, "%.*s", STR_ARG(text_str(&call->warnings)));
+    answer_warn(call);
     return is_made && file_write("-", text_str(&call->text), err);
 }
 

@@ -1,5 +1,6 @@
-/* Recordings that are read: tfprof_open, and the facts and names of tables in them. */
+/* Recordings that are read: tfprof_open, and the facts and names of tables in them; progress. */
 #include "base/macros.h"
+#include "cli/progress.h"
 #include "lib/handle.h"
 
 #include <stdlib.h>
@@ -25,6 +26,11 @@ static const struct command        open_command = {
 const char *tfprof_version(void)
 {
     return TFPROF_VERSION;
+}
+
+void tfprof_progress(tfprof_tell tell, void *context)
+{
+    progress_listen(tell, context);
 }
 
 static bool load(tfprof_profile *profile, const struct asking *asking, struct err *err)

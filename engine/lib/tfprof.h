@@ -9,7 +9,8 @@
  *              *error. Nothing is printed, and nothing ends the program but memory that the system
  *              does not have.
  * Threads      Any thread may use any profile. Calls with one profile run one after the other,
- *              calls with different profiles side by side. The library itself keeps nothing.
+ *              calls with different profiles side by side. The library itself keeps nothing but whom a
+ *              thread wants told of progress (tfprof_progress).
  * Options      Those of the command of the same name (tfprof help COMMAND), as "name=value", or
  *              "name" for one without a value; a list ends with NULL, and NULL is an empty one.
  *              `output`, `list` and gate's `report` are the command line's alone, and `config` is
@@ -49,6 +50,14 @@ enum tfprof_error_kind {
 int         tfprof_error_kind(const tfprof_error *error);
 const char *tfprof_error_message(const tfprof_error *error); /* one line: where, what, what to do */
 void        tfprof_error_free(tfprof_error *error);
+
+/* Progress: from now on calls of this thread that may take long call `tell` each time they come to a
+ * stage: "reading", "analysing", "running rules", "replaying steps", "writing" and the like; new ones
+ * may come, and with several recordings they come again. tfprof_bisect tells of each recording, too:
+ * "run 3: 1a2b3c4  10.0 ms". `tell` runs in the same thread, within the call, and must not call
+ * this library. NULL ends it; other threads have their own. */
+typedef void (*tfprof_tell)(void *context, const char *stage);
+void tfprof_progress(tfprof_tell tell, void *context);
 
 /* Reads files and directories as one recording: several are the hosts or ranks of one job. Options
  * are those that say how to read: host, device, steps, memory, threads, strict, run and the like.

@@ -6,7 +6,8 @@
         print(finding.price, finding.title)
 
 docs/python.md is the guide. Options are those of the command of the same name, with underscores: `min_impact="1%"`.
-Calls give up the GIL while they work; any thread may use any profile.
+Calls give up the GIL while they work; any thread may use any profile. `progress=` names a function that is called with each stage
+of a call: "reading", "analysing", "running rules".
 """
 
 from __future__ import annotations
@@ -25,9 +26,11 @@ from ._library import (
     LimitError,
     OutputError,
     Path,
+    Progress,
     RuleError,
     Text,
     UsageError,
+    Words,
     answer,
     answer_bytes,
     fail,
@@ -35,6 +38,7 @@ from ._library import (
     lib,
     options,
     paths,
+    progress_told,
     text,
 )
 from ._table import Table
@@ -42,7 +46,7 @@ from ._table import Table
 __all__ = [
     "Advice", "Bisection", "Error", "Evidence", "Fact", "Finding", "FormatError", "GateResult", "Impact", "InconclusiveError",
     "InputError", "LimitError", "Location", "OutputError", "Profile", "RuleError", "Table", "UsageError", "Verdict", "Verification",
-    "advise", "baseline", "bisect", "diff", "explain", "gate", "history", "open", "report", "summarize", "timeline", "verify", "view",
+    "advise", "baseline", "bisect", "diff", "explain", "gate", "history", "open", "report", "rules", "summarize", "timeline", "verify", "view",
     "why", "whatif",
 ]
 __version__ = text(lib.tfprof_version())
@@ -124,17 +128,28 @@ class Facts(Mapping[str, Fact]):
 class Profile:
     """A recording that was read and analysed. Several paths are the hosts or ranks of one job."""
 
-    def __init__(self, *given: Path, **how: Any):
+    def __init__(self, *given: Path, progress: Optional[Progress] = None, **how: Any):
         error = ffi.new("tfprof_error **")
-        files, words = paths(given), options(how)
-        handle = lib.tfprof_open(files.array, files.count, words.array, error)
-        if handle == ffi.NULL:
-            fail(error)
-        self._handle = ffi.gc(handle, lib.tfprof_close)
+        files, words = paths(given), options({"progress": progress, **how})
+        self._progress = progress
+        self._held: Any = None
+        with progress_told(words):
+            handle = lib.tfprof_open(files.array, files.count, words.array, error)
+            if handle == ffi.NULL:
+                fail(error)
+            self._held = ffi.gc(handle, lib.tfprof_close)
+
+    @property
+    def _handle(self) -> Any:
+        if self._held is None:
+            raise UsageError("the profile is closed")
+        return self._held
+
+    def _words(self, how: Mapping[str, Any]) -> Words:
+        return options({"progress": self._progress, **how})
 
     def _ask(self, function: str, *arguments: Any, **how: Any) -> Text:
-        words = options(how)
-        return answer("tfprof_" + function, self._handle, *arguments, words.array)
+        return answer("tfprof_" + function, self._handle, *arguments, self._words(how))
 
     def advise(self, **how: Any) -> Advice:
         as_json = self._ask("advise", **how)
@@ -169,8 +184,7 @@ class Profile:
 
     def timeline(self, path: Optional[Path] = None, **how: Any) -> bytes:
         """A trace for Perfetto, or by `format="chrome"` or "csv"; also written to `path`."""
-        words = options(how)
-        data, _ = answer_bytes("tfprof_timeline", self._handle, words.array)
+        data, _ = answer_bytes("tfprof_timeline", self._handle, self._words(how))
         if path is not None:
             pathlib.Path(path).write_bytes(data)
         return data
@@ -191,10 +205,8 @@ class Profile:
         return Table(self, name, how)
 
     def close(self) -> None:
-        """Gives its memory back now; nothing can be asked of it any more."""
-        if self._handle is not None:
-            ffi.release(self._handle)
-            self._handle = None
+        """Gives its memory back, behind calls of other threads that still look into it; nothing can be asked of it any more."""
+        self._held = None
 
     def __enter__(self) -> "Profile":
         return self
@@ -203,8 +215,9 @@ class Profile:
         self.close()
 
 
-_READING = ("input_format", "run", "host", "device", "steps", "strict", "memory", "threads", "profile_path", "graph_path",
-            "run_meta_path", "op_log_path", "checkpoint_path")
+# Options of reading, which are said when a recording is opened.
+_READING = ("input_format", "run", "host", "device", "accelerator", "capture", "steps", "strict", "memory", "threads", "profile_path",
+            "graph_path", "run_meta_path", "op_log_path", "run_log_path", "checkpoint_path", "progress")
 
 
 def _split(how: Mapping[str, Any]) -> "tuple[Json, Json]":
@@ -251,7 +264,7 @@ def timeline(path: Path, output: Optional[Path] = None, **how: Any) -> bytes:
 def summarize(*given: Path, output: Optional[Path] = None, **how: Any) -> bytes:
     """What all ranks are judged by together, of recordings, each file a rank, and of summaries; also written to `output`."""
     files, words = paths(given), options(how)
-    data, _ = answer_bytes("tfprof_summarize", files.array, files.count, words.array)
+    data, _ = answer_bytes("tfprof_summarize", files.array, files.count, words)
     if output is not None:
         pathlib.Path(output).write_bytes(data)
     return data
@@ -260,26 +273,31 @@ def summarize(*given: Path, output: Optional[Path] = None, **how: Any) -> bytes:
 def bisect(good: str, record: str, **how: Any) -> Bisection:
     """The revision of a git repository that made a program slower: `bisect("v1.4", "python train.py", repository=".")`."""
     words = options({"good": good, "record": record, **how})
-    given = answer("tfprof_bisect", words.array)
+    given = answer("tfprof_bisect", words)
     return Bisection(given.status, json.loads(given))
 
 
 def explain(rule: str, **how: Any) -> Json:
     words = options(how)
-    return json.loads(answer("tfprof_explain", ffi.NULL, rule.encode(), words.array))
+    return json.loads(answer("tfprof_explain", ffi.NULL, rule.encode(), words))
+
+
+def rules() -> Json:
+    """All rules: what each looks for, needs and can be set to."""
+    return json.loads(answer("tfprof_rules", options({})))
 
 
 def diff(before: Union[Path, Profile], after: Union[Path, Profile], **how: Any) -> Json:
     reading, asking = _split(how)
     sides = [side if isinstance(side, Profile) else Profile(side, **reading) for side in (before, after)]
     words = options(asking)
-    return json.loads(answer("tfprof_diff", sides[0]._handle, sides[1]._handle, words.array))
+    return json.loads(answer("tfprof_diff", sides[0]._handle, sides[1]._handle, words))
 
 
 def gate(*runs: Path, **how: Any) -> GateResult:
     """Each path is a run of its own: `gate("trace.json.gz", baseline="base.tfbase", budget=["step_ms.p50 <= 210"])`."""
     files, words = paths(runs), options(how)
-    given = answer("tfprof_gate", files.array, files.count, words.array)
+    given = answer("tfprof_gate", files.array, files.count, words)
     data = json.loads(given)
     return GateResult(given.status, data["headline"], data, given.warnings)
 
@@ -287,7 +305,7 @@ def gate(*runs: Path, **how: Any) -> GateResult:
 def baseline(*runs: Path, output: Optional[Path] = None, **how: Any) -> bytes:
     """What gates compare with, also written to `output`; each path is a run of its own."""
     files, words = paths(runs), options(how)
-    data, _ = answer_bytes("tfprof_baseline", files.array, files.count, words.array)
+    data, _ = answer_bytes("tfprof_baseline", files.array, files.count, words)
     if output is not None:
         pathlib.Path(output).write_bytes(data)
     return data
@@ -296,17 +314,17 @@ def baseline(*runs: Path, output: Optional[Path] = None, **how: Any) -> bytes:
 def verify(before: Path, after: Path, claimed: Union[str, int], **how: Any) -> Verification:
     """`claimed`: the finding of `before` that was fixed, by its rule or its number in the advice."""
     sides, words = paths([before, after]), options({"claimed": claimed, **how})
-    given = answer("tfprof_verify", sides.array[0], sides.array[1], words.array)
+    given = answer("tfprof_verify", sides.array[0], sides.array[1], words)
     return Verification(given.status, json.loads(given))
 
 
 def history(directory: Path, **how: Any) -> Json:
     """When numbers of the baselines or recordings in a directory changed: `metric=["step_ms.p50"]`."""
     place, words = paths([directory]), options(how)
-    return json.loads(answer("tfprof_history", place.array[0], words.array))
+    return json.loads(answer("tfprof_history", place.array[0], words))
 
 
 def view(name: str, *given: Path, **how: Any) -> Any:
     """Rows of a classic view, "scope", "graph", "op" or "code". tfprof.profiler gives TensorFlow's messages."""
     files, words = paths(given), options(how)
-    return json.loads(answer("tfprof_view", files.array, files.count, name.encode(), words.array))
+    return json.loads(answer("tfprof_view", files.array, files.count, name.encode(), words))

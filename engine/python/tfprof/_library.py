@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pathlib
 import re
-from typing import Any, Iterable, Mapping, NoReturn, Tuple, Union
+from typing import Any, Callable, Iterable, Iterator, Mapping, NoReturn, Optional, Tuple, Union
 
 import cffi
 
 Path = Union[str, "os.PathLike[str]"]
+Progress = Callable[[str], Any]
 _HERE = pathlib.Path(__file__).resolve().parent
 
 
@@ -84,12 +86,13 @@ def fail(error: Any) -> NoReturn:
 
 
 class Words:
-    """A list of C strings that lives as long as this."""
+    """A list of C strings that lives as long as this, and whom a call with it tells of its progress."""
 
-    def __init__(self, words: Iterable[str]):
+    def __init__(self, words: Iterable[str], progress: Optional[Progress] = None):
         self._kept = [ffi.new("char[]", word.encode()) for word in words]
         self.array = ffi.new("char *[]", [*self._kept, ffi.NULL])
         self.count = len(self._kept)
+        self.progress = progress
 
 
 def _values(name: str, value: Any) -> Iterable[str]:
@@ -110,11 +113,49 @@ def _values(name: str, value: Any) -> Iterable[str]:
 
 def options(given: Mapping[str, Any]) -> Words:
     """`min_impact="1%"`, `only=["input"]`, `scale={"kernel:gemm": 0.5}`, `strict=True` as the library's options."""
-    return Words(word for name, value in given.items() for word in _values(name, value))
+    return Words((word for name, value in given.items() if name != "progress" for word in _values(name, value)), given.get("progress"))
 
 
 def paths(given: Iterable[Path]) -> Words:
     return Words(os.fspath(path) for path in given)
+
+
+class _Listener:
+    """Calls a function with each stage of a call of the library, and keeps what it raises for behind the call."""
+
+    def __init__(self, tell: Progress):
+        self._tell = tell
+        self.raised: Optional[BaseException] = None
+
+    def hear(self, stage: str) -> None:
+        try:
+            if self.raised is None:
+                self._tell(stage)
+        except BaseException as error:  # C is between here and whoever called
+            self.raised = error
+
+
+@ffi.callback("void(void *, const char *)")
+def _hear(context: Any, stage: Any) -> None:
+    ffi.from_handle(context).hear(text(stage))
+
+
+@contextlib.contextmanager
+def progress_told(*given: Words) -> Iterator[None]:
+    """Calls of the library within it tell of their progress whoever one of these words names."""
+    tell = next((words.progress for words in given if words.progress), None)
+    if tell is None:
+        yield
+        return
+    listener = _Listener(tell)
+    handle = ffi.new_handle(listener)
+    lib.tfprof_progress(_hear, handle)
+    try:
+        yield
+    finally:
+        lib.tfprof_progress(ffi.NULL, ffi.NULL)
+    if listener.raised is not None:
+        raise listener.raised
 
 
 class Text(str):
@@ -125,11 +166,13 @@ class Text(str):
 
 
 def _asked(function: str, arguments: Any) -> Any:
-    error = ffi.new("tfprof_error **")
-    given = getattr(lib, function)(*arguments, error)
-    if given == ffi.NULL:
-        fail(error)
-    return ffi.gc(given, lib.tfprof_answer_free)
+    """Words among the arguments are handed over as lists."""
+    error, words = ffi.new("tfprof_error **"), [given for given in arguments if isinstance(given, Words)]
+    with progress_told(*words):
+        given = getattr(lib, function)(*[given.array if isinstance(given, Words) else given for given in arguments], error)
+        if given == ffi.NULL:
+            fail(error)
+        return ffi.gc(given, lib.tfprof_answer_free)
 
 
 def _bytes(given: Any) -> bytes:

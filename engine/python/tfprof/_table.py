@@ -76,7 +76,7 @@ class Table:
 
     def _json(self) -> Mapping[str, Any]:
         words = options(self._given)
-        return json.loads(answer("tfprof_table_text", self._profile._handle, self.name.encode(), words.array))
+        return json.loads(answer("tfprof_table_text", self._profile._handle, self.name.encode(), words))
 
     @property
     def rows(self) -> List[Dict[str, Any]]:

@@ -227,7 +227,7 @@ class _Files:
 
     def ask(self, function: str, *arguments: Any, options: Sequence[str]) -> bytes:
         where, words = Words([str(self.folder)]), Words(options)
-        made, warnings = answer_bytes("tfprof_" + function, where.array, where.count, *arguments, words.array)
+        made, warnings = answer_bytes("tfprof_" + function, where.array, where.count, *arguments, words)
         sys.stderr.write(warnings)
         return made
 
