@@ -2,6 +2,7 @@
 """Runs what docs/ci.md tells people to copy, without the services: snippets parse, and their commands gate a recorded
 program as the page says.
     usage: check_ci.py TFPROF CASES_DIR"""
+import hashlib
 import os
 import re
 import shutil
@@ -13,6 +14,8 @@ import yaml
 
 TFPROF, CASES = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "docs", "ci.md")
+with open(TFPROF, "rb") as program:
+    RELEASE = {"release": f"file://{TFPROF}", "sha256": hashlib.sha256(program.read()).hexdigest()}
 PAIR = os.path.join(CASES, "pairs", "tf2-onehot-embedding")
 
 
@@ -112,18 +115,23 @@ def action(inputs):
     assert all(step.get("shell") == "bash" for step in given["runs"]["steps"] if "run" in step)
     # A value inside of a script would be run as part of it.
     assert not any("${{" in step["run"] for step in given["runs"]["steps"] if "run" in step)
-    [gate] = [step for step in given["runs"]["steps"] if step.get("id") == "gate"]
+    install, gate = ([step for step in given["runs"]["steps"] if step.get("id") == name][0] for name in ("install", "gate"))
+    shell = ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c"]
     with tempfile.TemporaryDirectory() as folder:
-        os.mkdir(f"{folder}/tfprof")
-        os.symlink(TFPROF, f"{folder}/tfprof/tfprof")
         subprocess.run([TFPROF, "baseline", f"{PAIR}/fixed", "-o", f"{folder}/base.tfbase", "--config", "none"], check=True)
         known = {"runner.temp": folder, **{f"inputs.{name}": inputs.get(name, "") for name in given["inputs"]}}
-        values = {name: re.sub(r"\$\{\{ ([\w.]+) \}\}", lambda m: known[m[1]], text) for name, text in gate["env"].items()}
-        values = {name: text.replace("BASE", f"{folder}/base.tfbase") for name, text in values.items()}
-        done = subprocess.run(["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", gate["run"]], cwd=folder,
-                              env={**os.environ, **values, "GITHUB_OUTPUT": f"{folder}/output",
-                                   "GITHUB_STEP_SUMMARY": f"{folder}/summary", "ASAN_OPTIONS": "detect_leaks=0"},
-                              capture_output=True, text=True, check=False)
+        known["github.action_path"] = "/nowhere"
+
+        def step(which):
+            values = {name: re.sub(r"\$\{\{ ([\w.]+) \}\}", lambda m: known[m[1]], text) for name, text in which["env"].items()}
+            values = {name: text.replace("BASE", f"{folder}/base.tfbase") for name, text in values.items()}
+            return subprocess.run([*shell, which["run"]], cwd=folder, capture_output=True, text=True, check=False,
+                                  env={**os.environ, **values, "GITHUB_OUTPUT": f"{folder}/output",
+                                       "GITHUB_STEP_SUMMARY": f"{folder}/summary", "ASAN_OPTIONS": "detect_leaks=0"})
+        installed = step(install)
+        if installed.returncode:
+            return installed.returncode, "", False, installed.stdout + installed.stderr
+        done = step(gate)
         outputs = dict(line.split("=", 1) for line in open(f"{folder}/output", encoding="utf-8").read().splitlines())
         has_files = all(os.path.getsize(outputs[name]) > 0 for name in ("sarif", "markdown")) if done.returncode in (0, 1, 4) else False
         return done.returncode, outputs["status"], has_files, done.stdout + done.stderr
@@ -137,8 +145,12 @@ def check_action():
             ({"profile": f"{PAIR}/fixed", "budget": "step_ms.p50 <= 0.001", "options": "--no-such-option"}, 2, "no-such-option"),
             ({"profile": "$(touch broken); `touch broken`", "budget": "step_ms.p50 <= 1"}, 3, "cannot be opened")]
     for inputs, expected, part in rows:
-        status, told, has_files, text = action(inputs)
+        status, told, has_files, text = action({**RELEASE, **inputs})
         if status != expected or told != str(expected) or part not in text or (expected < 2 and not has_files):
+            yield f"FAULT action {inputs}: status {status}, expected {expected}\n{text}"
+    for inputs, part in ({**RELEASE, "sha256": "0" * 64}, "FAILED"), ({"release": "file:///nowhere"}, "curl"), ({}, "/nowhere"):
+        status, _, _, text = action({"profile": f"{PAIR}/fixed", **inputs})
+        if not status or part not in text:
             yield f"FAULT action {inputs}: status {status}, expected {expected}\n{text}"
 
 
@@ -153,8 +165,6 @@ def template(inputs):
     # A value inside of a script would be run as part of it.
     assert not any("$[[" in step for step in script)
     with tempfile.TemporaryDirectory() as folder:
-        os.mkdir(f"{folder}/.tfprof")
-        os.symlink(TFPROF, f"{folder}/.tfprof/tfprof")
         subprocess.run([TFPROF, "baseline", f"{PAIR}/fixed", "-o", f"{folder}/base.tfbase", "--config", "none"], check=True)
         variables = {name: re.sub(r"\$\[\[ inputs\.(\w+) \]\]", lambda m: values[m[1]], text) for name, text in job["variables"].items()}
         done = subprocess.run(["sh", "-e", "-c", "\n".join(script)], cwd=folder, capture_output=True, text=True, check=False,
@@ -169,10 +179,11 @@ def check_template():
             ({"profile": f"{PAIR}/fixed", "budget": "step_ms.p50 <= 1000\nfindings.total >= 0"}, 0, ""),
             ({"profile": f"{PAIR}/fixed", "budget": "step_ms.p50 <= 0.001"}, 1, "step_ms.p50"),
             ({"profile": f"{PAIR}/fixed", "budget": "step_ms.p50 <= 0.001", "options": "--no-such-option"}, 2, "no-such-option"),
-            ({"profile": "$(touch broken); `touch broken`", "budget": "step_ms.p50 <= 1"}, 3, "cannot be opened")]
+            ({"profile": "$(touch broken); `touch broken`", "budget": "step_ms.p50 <= 1"}, 3, "cannot be opened"),
+            ({"profile": f"{PAIR}/fixed", "sha256": "0" * 64}, 1, "FAILED")]
     for inputs, expected, part in rows:
-        status, has_files, text, is_broken = template({"source": "https://example.org/tfprof.git", **inputs})
-        if status != expected or part not in text or is_broken or (expected < 2 and not has_files):
+        status, has_files, text, is_broken = template({**RELEASE, **inputs})
+        if status != expected or part not in text or is_broken or (expected < 2 and part != "FAILED" and not has_files):
             yield f"FAULT template {inputs}: status {status}, expected {expected}\n{text}"
 
 

@@ -5,6 +5,7 @@
 #include "base/vec.h"
 #include "cli/agent_page.h"
 #include "cli/command.h"
+#include "cli/howto.h"
 #include "cli/recording_page.h"
 
 /* From a heading "## NAME" to the next one. */
@@ -24,6 +25,17 @@ static bool next_section(struct str *rest, struct section *section)
     end = str_search(*rest, HEAD);
     section->body = str_trim(str_slice(*rest, section->name.len, end));
     return true;
+}
+
+struct str howto_name(size_t index)
+{
+    struct str     rest = recording_page;
+    struct section section = { 0 };
+
+    while (next_section(&rest, &section))
+        if (index-- == 0)
+            return section.name;
+    return (struct str) { 0 };
 }
 
 /* What people call a framework beside its name here. */
@@ -106,7 +118,7 @@ static bool run(struct call *call, struct err *err)
 const struct command command_howto = {
     .name = "howto",
     .summary = "print how to record a program: torch, tensorflow, keras, tf1, jax, vllm and more",
-    .operands = "[NAME]",
+    .operands = "[RECIPE]",
     .description =
         "Prints what to add to a program, and which command reads what it records. Without a name "
         "it lists the recipes. agent prints how agents should use tfprof, as a SKILL.md.",

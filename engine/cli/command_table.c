@@ -177,7 +177,7 @@ static const struct command_answer answer = {
 const struct command command_table = {
     .name = "table",
     .summary = "print a table of facts: kernels, ops, iterators, memory, steps and more",
-    .operands = "[NAME [PROFILE...]]",
+    .operands = "[TABLE [PROFILE...]]",
     .description =
         "Prints one of the tables that rules see (docs/facts.md lists them and their columns), "
         "with rows and columns of your choice. CSV and JSON hold every row, whole names and "
