@@ -3,7 +3,7 @@
 
     check_completion.py TFPROF      zsh and fish where they are installed
 """
-import os, pathlib, shutil, subprocess, sys, tempfile
+import os, pathlib, pty, re, select, shutil, signal, subprocess, sys, tempfile, time
 
 tfprof = os.path.abspath(sys.argv[1])
 failed = 0
@@ -63,24 +63,36 @@ def check_fish(path):
             wrong("fish", line, done.stdout[:300], done.stderr[:300])
 
 
+def typed_into_zsh(path, line, wanted):
+    """A terminal is what completes there, so a shell in one is asked: whether it makes of the line and a tab what is wanted."""
+    child, terminal = pty.fork()
+    if child == 0:
+        os.environ["TERM"], os.environ["COLUMNS"] = "xterm", "200"
+        os.execvp("zsh", ["zsh", "-f", "-i"])
+
+    def wait_for(part):
+        said, end = "", time.monotonic() + 20
+        while part not in said and time.monotonic() < end:
+            if select.select([terminal], [], [], 0.1)[0]:
+                said += re.sub(r"\x1b\[[^a-zA-Z]*[a-zA-Z]", "", os.read(terminal, 65536).decode(errors="replace"))
+        return said
+    os.write(terminal, ("PS1=; fpath=(%s $fpath); autoload -Uz compinit; compinit -u -D; echo rea''dy\n" % path.parent).encode())
+    said = wait_for("ready")
+    os.write(terminal, line.encode() + b"\t")
+    said = wait_for(wanted)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    os.close(terminal)
+    if wanted not in said:
+        wrong("zsh", line, said[-200:])
+
+
 def check_zsh(path):
-    """A terminal is what completes there, so a shell in one is asked."""
-    talk = r"""
-zmodload zsh/zpty
-zpty shell zsh -f -i
-zpty -w shell "PS1=; fpath=(%s \$fpath); autoload -Uz compinit; compinit -u; zstyle ':completion:*' list-prompt ''; setopt no_beep; echo rea''dy"
-zpty -r -m shell line '*ready*' || exit 1
-zpty -w -n shell $'%s\t'
-sleep 1
-zpty -w -n shell $'\C-a#\n'
-zpty -r -m shell line $'*#*' ; print -r -- "$line"
-"""
-    for line, wanted in ("tfprof explain tfdata-sequential-m", "tfdata-sequential-map"), ("tfprof table step_roof", "step_roofline"), (
-            "tfprof advise --only=tfdata-sequential-m", "tfdata-sequential-map"), ("tfprof howto agen", "agent"), (
-            "tfprof why logdir step:slo", "step:slowest"):
-        done = subprocess.run(["zsh", "-f", "-c", talk % (path.parent, line)], capture_output=True, text=True, check=False, timeout=60)
-        if wanted not in done.stdout:
-            wrong("zsh", line, done.stdout[-300:], done.stderr[:300])
+    for line, wanted in ("explain tfdata-sequential-m", "explain tfdata-sequential-map"), ("table step_roof", "table step_roofline"), (
+            "advise --only=hot-op,tfdata-sequential-m", "--only=hot-op,tfdata-sequential-map"), ("howto agen", "howto agent"), (
+            "why logdir step:slo", "why logdir step:slowest"), ("scope --select=micros,occ", "--select=micros,occurrence"), (
+            "verify --claimed=tfdata-sequential-m", "--claimed=tfdata-sequential-map"):
+        typed_into_zsh(path, "tfprof " + line, wanted)
 
 
 with tempfile.TemporaryDirectory() as folder:

@@ -119,6 +119,8 @@ def check_tools(tfprof, path):
     assert all(value == float("%.6g" % value) for row in ops["rows"] for value in row.values()
                if isinstance(value, float) and value != int(value)), ops["rows"]
     assert "steps" in call(tfprof, "table", path=path)  # which tables there are
+    assert "this recording has" in call(tfprof, "table", path=path, name="no_such_table") and "steps" in call(
+        tfprof, "table", path=path, name="no_such_table")
     assert "nowhere" in call(tfprof, "advise", path="nowhere")
     assert "path of a recording" in call(tfprof, "advise", path=7)
     assert "cannot be opened" in call(tfprof, "advise", path="a\nb")

@@ -148,7 +148,8 @@ static void zsh_option(struct text *text, const struct option *option)
     add_quoted(text, option->help, "[]:");
     text_add_byte(text, ']');
     if (completion_of_option(option)) {
-        text_print(text, ":%s:_sequence compadd - $%s", option->name,
+        text_print(text, ":%s:%scompadd - $%s", option->name,
+                   option->kind == OPTION_LIST ? "_sequence " : "",
                    completion_of_option(option)->name);
     } else if (has_choices(option)) {
         text_print(text, option->kind == OPTION_CHOSEN ? "::%s:(" : ":%s:(", option->name);
@@ -244,7 +245,9 @@ static void fish_option(struct text *text, const struct command *command,
     if (option->kind != OPTION_FLAG && option->kind != OPTION_CHOSEN)
         text_add(text, STR(" -r"));
     if (completion_of_option(option)) {
-        text_print(text, " -f -a '(__fish_append , $tfprof_%s)'",
+        text_print(text,
+                   option->kind == OPTION_LIST ? " -f -a '(__fish_append , $tfprof_%s)'"
+                                               : " -f -a '$tfprof_%s'",
                    completion_of_option(option)->name);
     } else if (has_choices(option)) {
         text_add(text, STR(" -f -a '"));

@@ -288,12 +288,21 @@ static struct str table_names(tfprof_profile *profile, struct arena *arena)
     return text_str(&text);
 }
 
+static bool has_table(tfprof_profile *profile, const char *name)
+{
+    for (size_t i = 0; i < tfprof_table_count(profile); i++)
+        if (strcmp(tfprof_table_name(profile, i), name) == 0)
+            return true;
+    return false;
+}
+
 static tfprof_answer *call_table(struct tool_call *call, const char **why)
 {
     tfprof_profile *profile = open_recording(call, "path", why);
     const char     *name = rpc_text(call->arguments, "name", call->arena);
     struct options  options = { 0 };
     tfprof_error   *error = NULL;
+    tfprof_answer  *answer;
     int64_t         top = 20;
 
     if (!profile)
@@ -309,8 +318,12 @@ static tfprof_answer *call_table(struct tool_call *call, const char **why)
     add_argument(call, &options, "where", "where=");
     add_argument(call, &options, "sort", "sort=");
     add_option(call, &options, "top=", arena_text(call->arena, "%lld", (long long)top));
-    return answered(call, tfprof_table_text(profile, name, options_of(call, &options), &error),
-                    &error, why);
+    answer = answered(call, tfprof_table_text(profile, name, options_of(call, &options), &error),
+                      &error, why);
+    if (!answer && !has_table(profile, name))
+        *why = arena_text(call->arena, "%s; this recording has %.*s", *why,
+                          STR_ARG(table_names(profile, call->arena)));
+    return answer;
 }
 
 /* "limit" and "top" ask for more than the usual, and so for a longer answer. */
