@@ -50,7 +50,7 @@ class Message(bytes):
         for value in self._found(number):
             pair = dict(fields(value))
             key = pair.get(1, b"" if is_text else 0)
-            made[key.decode("utf-8", "replace") if is_text else signed(key)] = kind(pair.get(2, b""))
+            made[key.decode("utf-8", "replace") if isinstance(key, bytes) else signed(key)] = kind(pair.get(2, b""))
         return made
 
     def __repr__(self) -> str:
