@@ -36,6 +36,23 @@ def check_pages():
         expect(page.startswith(".TP\ntfprof "), f"{path}: {page[:60]!r}")
 
 
+def check_environment():
+    """What is read of the environment is told, on the page of all commands and on those of the ones that look at it."""
+    root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+    read = {"TFPROF_RECORDING"}
+    for path in glob.glob(f"{root}/engine/*/*.c") + glob.glob(f"{root}/engine/*/*/*.c"):
+        if "/engine/mpi/" not in path:
+            with open(path, encoding="utf-8") as file:
+                read |= set(re.findall(r'getenv\("(\w+)"\)', file.read()))
+    told = {}
+    for path in glob.glob("man/*.1"):
+        with open(path, encoding="utf-8") as file:
+            told[os.path.basename(path)] = set(re.findall(r"^\.TP\n([A-Z_]+)$", file.read().partition(".SH ENVIRONMENT")[2], re.MULTILINE))
+    expect(told["tfprof.1"] == read - {"HOME", "PATH", "TERM"}, f"variables: {told['tfprof.1'] ^ read}")
+    expect({"TMPDIR", "TFPROF_RECORDING", "NO_COLOR"} <= told["tfprof-bisect.1"], told["tfprof-bisect.1"])
+    expect("TMPDIR" not in told["tfprof-info.1"], told["tfprof-info.1"])
+
+
 def check_lines():
     for name in commands():
         lines = re.findall(r"^  (tfprof .*)$", run(name, "--help")[1].partition("\nExamples:\n")[2], re.MULTILINE)
@@ -53,6 +70,7 @@ def check_lines():
 
 def main():
     check_pages()
+    check_environment()
     check_lines()
 
 

@@ -1,7 +1,10 @@
 /* generate_man: tfprof.1 and a page a command in man(7) macros. */
+#include "base/macros.h"
 #include "cli/command.h"
 #include "cli/generate.h"
 #include "cli/help.h"
+
+#include <string.h>
 
 /* Escapes what roff would take for its own: backslashes, dashes, a dot or quote leading a line. */
 static void add_roff(struct text *text, const char *line)
@@ -88,13 +91,41 @@ static const char tail[] =
     ".TP\n2\nwrong usage or configuration\n"
     ".TP\n3\ninput missing, unreadable, damaged beyond use, or unsupported\n"
     ".TP\n4\ninconclusive: too little to judge\n"
-    ".TP\n5\na rule failed and \\-\\-rule\\-errors=fail was given\n"
-    ".SH ENVIRONMENT\n"
-    ".TP\nNO_COLOR\nno colours unless \\-\\-color=always\n"
-    ".TP\nXDG_CONFIG_HOME\nwhere your own configuration is, else ~/.config\n"
+    ".TP\n5\na rule failed and \\-\\-rule\\-errors=fail was given\n";
+
+static const char files[] =
     ".SH FILES\n"
     ".TP\n~/.config/tfprof/config.toml\noptions that you want on every command line\n"
     ".TP\ntfprof.toml\nwhat a project holds its runs to, in the working directory or above\n";
+
+/* Variables that the command looks at, or NULL: all. */
+static void write_environment(struct text *text, const struct command *command)
+{
+    static const struct {
+        const char *name, *commands, *help;
+    } rows[] = {
+#define ENVIRONMENT(name, commands, help) { name, commands, help },
+#include "cli/environment.def"
+#undef ENVIRONMENT
+    };
+    const char *wanted = command ? arena_text(text->arena, " %s ", command->name) : "";
+
+    text_add(text, STR(".SH ENVIRONMENT\n"));
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+        if (!*rows[i].commands || strstr(rows[i].commands, wanted)) {
+            text_print(text, ".TP\n%s\n", rows[i].name);
+            add_roff(text, rows[i].help);
+            text_add_byte(text, '\n');
+        }
+    }
+}
+
+static void write_tail(struct text *text, const struct command *command)
+{
+    text_add(text, str_from(tail));
+    write_environment(text, command);
+    text_add(text, str_from(files));
+}
 
 static void begin_page(struct text *text, const char *title)
 {
@@ -117,7 +148,7 @@ void generate_man(struct text *text)
     }
     text_add(text, STR(".SH EXAMPLES\n"));
     help_examples(NULL, write_example, text);
-    text_add(text, str_from(tail));
+    write_tail(text, NULL);
 }
 
 static void write_synopsis(struct text *text, const struct command *command)
@@ -151,6 +182,6 @@ void generate_man_of(struct text *text, const struct command *command)
             write_option(text, &command->options[i]);
     text_add(text, STR(".SH EXAMPLES\n"));
     help_examples(command->name, write_example, text);
-    text_add(text, str_from(tail));
+    write_tail(text, command);
     text_add(text, STR(".SH SEE ALSO\n.BR tfprof (1)\n"));
 }
