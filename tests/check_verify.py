@@ -55,6 +55,9 @@ def main():
         check_pair(ledger)
         check_others(ledger)
         lines = [json.loads(line) for line in ledger.read_text(encoding="utf-8").splitlines()]
+        schema = jsonschema.Draft202012Validator(json.loads((HERE.parent / "docs" / "ledger.schema.json").read_text(encoding="utf-8")))
+        assert not [fault.message for line in lines for fault in schema.iter_errors(line)]
+        assert not schema.is_valid({**lines[0], "outcome": "better"}) and not schema.is_valid({"schema": "tfprof.ledger/1"})
         assert [line["outcome"] for line in lines] == ["achieved", "missed", "untold"], lines
         done = run(HERE / "bench" / "calibrate", TFPROF, "--ledger", ledger)
         assert done.returncode == 0 and done.stdout.startswith("2 pairs: tensorflow 2."), done.stdout + done.stderr
