@@ -2,9 +2,9 @@
 
 #include "analyze/input/pipeline.h"
 #include "analyze/path/work.h"
+#include "analyze/replay/replay_select.h"
 #include "analyze/replay/segment_groups.h"
 #include "analyze/study.h"
-#include "base/pattern.h"
 #include "base/sample.h"
 
 #include <math.h>
@@ -21,8 +21,7 @@ struct replay {
     const struct segment_groups *groups;
     struct arena                 arena;
     double                      *weights; /* by group of segments: what is left of it */
-    bool                        *is_selected;
-    uint8_t                     *is_match;          /* by group of frames, for one pattern */
+    struct replay_select         selection;
     double                      *factors, *threads; /* by stage */
     double                       aside_ns;     /* longest of what runs beside the step, all steps */
     double                       beside_ns;    /* what processors do of that */
@@ -39,171 +38,12 @@ bool edits_change_calls(const struct edit *edits, size_t count)
     return false;
 }
 
-static bool pattern_for(const char *text, struct pattern **pattern, struct err *err)
-{
-    *pattern = NULL;
-    if (!text)
-        return true;
-    *pattern = pattern_new(str_from(text), PATTERN_WHOLE, true, err);
-    return *pattern != NULL;
-}
-
-/* At the end: names that could not be told are an error, never "no". */
-static bool settle(struct pattern *pattern, struct err *err)
-{
-    bool is_settled = !pattern || pattern_settled(pattern, err);
-
-    pattern_free(pattern);
-    return is_settled;
-}
-
-static bool matches(const struct pattern *pattern, struct str subject)
-{
-    return pattern_matches(pattern, subject) == PATTERN_YES;
-}
-
-static const struct activity *group_activity(const struct replay      *replay,
-                                             const struct frame_group *group)
-{
-    return event_activity(replay->study->profile, replay->path->frames.items[group->frame].event);
-}
-
-/* An event is known by its name, and by its op's. Names repeat: one match each. */
-static bool name_matches(const struct profile *profile, const struct pattern *pattern,
-                         uint32_t name, uint8_t *seen)
-{
-    enum { UNSEEN, NO, YES };
-
-    if (seen[name] == UNSEEN)
-        seen[name] = matches(pattern, profile_str(profile, name)) ? YES : NO;
-    return seen[name] == YES;
-}
-
-/* Marks frames whose own or an ancestor's name matches. */
-static bool match_names(struct replay *replay, const char *text, struct err *err)
-{
-    const struct profile *profile = replay->study->profile;
-    struct pattern       *pattern;
-    uint8_t              *seen = arena_new_array(&replay->arena, uint8_t, profile->names.count);
-
-    if (!seen)
-        return err_set(err, ERR_LIMIT, "names do not fit the memory budget");
-    if (!pattern_for(text, &pattern, err))
-        return false;
-    for (size_t f = 0; f < replay->groups->frames.count; f++) {
-        const struct frame_group *group = &replay->groups->frames.items[f];
-        const struct activity    *activity = group_activity(replay, group);
-
-        replay->is_match[f] =
-            name_matches(profile, pattern, activity->name, seen) ||
-            (activity->op != NO_ID &&
-             name_matches(profile, pattern, profile->ops.items[activity->op].name, seen)) ||
-            (group->parent != NO_ID && replay->is_match[group->parent]);
-    }
-    return settle(pattern, err);
-}
-
-/* Marks frames inside an op whose type matches. */
-static bool match_types(struct replay *replay, const char *text, struct err *err)
-{
-    const struct profile *profile = replay->study->profile;
-    struct pattern       *pattern;
-
-    if (!pattern_for(text, &pattern, err))
-        return false;
-    for (size_t f = 0; f < replay->groups->frames.count; f++) {
-        const struct frame_group *group = &replay->groups->frames.items[f];
-        uint32_t                  op = group_activity(replay, group)->op;
-
-        replay->is_match[f] =
-            (op != NO_ID && matches(pattern, profile_str(profile, profile->ops.items[op].type))) ||
-            (group->parent != NO_ID && replay->is_match[group->parent]);
-    }
-    return settle(pattern, err);
-}
-
-static bool match_stages(struct replay *replay, const char *text, bool *is_stage, struct err *err)
-{
-    struct intern  *names = replay->study->facts.names;
-    struct pattern *pattern;
-
-    if (!pattern_for(text, &pattern, err))
-        return false;
-    for (size_t s = 0; s < replay->pipeline->stages.count; s++)
-        is_stage[s] = matches(pattern, intern_str(names, replay->pipeline->stages.items[s].name));
-    return settle(pattern, err);
-}
-
-static bool frame_matches(const struct replay *replay, const struct segment_group *group)
-{
-    return (group->frame != NO_ID && replay->is_match[group->frame]) ||
-           (group->owner != NO_ID && replay->is_match[group->owner]);
-}
-
-static bool has_kind(const struct replay *replay, uint32_t frame_group, uint32_t mask)
-{
-    return frame_group != NO_ID &&
-           replay->path->frames.items[replay->groups->frames.items[frame_group].frame].kinds & mask;
-}
-
-static void narrow(struct replay *replay)
-{
-    for (size_t i = 0; i < replay->groups->groups.count; i++)
-        replay->is_selected[i] =
-            replay->is_selected[i] && frame_matches(replay, &replay->groups->groups.items[i]);
-}
-
-static bool narrow_to_stages(struct replay *replay, const char *text, struct err *err)
-{
-    bool *is_stage;
-
-    if (!replay->pipeline)
-        return err_set(err, ERR_INCONCLUSIVE, "the profile has no input pipeline to edit");
-    is_stage = arena_new_array(&replay->arena, bool, replay->pipeline->stages.count);
-    if (!is_stage)
-        return err_set(err, ERR_LIMIT, "stages do not fit the memory budget");
-    if (!match_stages(replay, text, is_stage, err))
-        return false;
-    for (size_t f = 0; f < replay->groups->frames.count; f++) {
-        uint32_t stage = replay->groups->frames.items[f].stage;
-
-        replay->is_match[f] = stage != NO_ID && is_stage[stage];
-    }
-    narrow(replay);
-    return true;
-}
-
-static bool select_segments(struct replay *replay, const struct edit_select *select,
-                            struct err *err)
-{
-    for (size_t i = 0; i < replay->groups->groups.count; i++) {
-        const struct segment_group *group = &replay->groups->groups.items[i];
-
-        replay->is_selected[i] =
-            (!select->cell || select->cell == group->cell) &&
-            (!select->part_mask || (select->part_mask & (UINT32_C(1) << group->part))) &&
-            (!select->kind_mask || has_kind(replay, group->frame, select->kind_mask) ||
-             has_kind(replay, group->owner, select->kind_mask));
-    }
-    if (select->name) {
-        if (!match_names(replay, select->name, err))
-            return false;
-        narrow(replay);
-    }
-    if (select->op_type) {
-        if (!match_types(replay, select->op_type, err))
-            return false;
-        narrow(replay);
-    }
-    return !select->stage || narrow_to_stages(replay, select->stage, err);
-}
-
 static double selected_ns(const struct replay *replay)
 {
     double sum_ns = 0;
 
     for (size_t i = 0; i < replay->groups->groups.count; i++)
-        if (replay->is_selected[i])
+        if (replay->selection.is_selected[i])
             sum_ns += replay->weights[i] * replay->groups->groups.items[i].length_ns;
     return sum_ns;
 }
@@ -212,7 +52,7 @@ static double selected_ns(const struct replay *replay)
 static void scale_selected(struct replay *replay, double factor, bool frees_cores)
 {
     for (size_t i = 0; i < replay->groups->groups.count; i++) {
-        if (!replay->is_selected[i])
+        if (!replay->selection.is_selected[i])
             continue;
         if (frees_cores)
             replay->freed_cpu_ns +=
@@ -227,22 +67,20 @@ static double recorded_ns(const struct replay *replay)
     double sum_ns = 0;
 
     for (size_t i = 0; i < replay->groups->groups.count; i++)
-        if (replay->is_selected[i])
+        if (replay->selection.is_selected[i])
             sum_ns += replay->weights[i] * replay->groups->groups.items[i].recorded_ns;
     return sum_ns;
 }
 
 static bool edit_stages(struct replay *replay, const struct edit *edit, struct err *err)
 {
-    bool *is_stage;
+    const char *text = edit->select.stage ? edit->select.stage : ".*";
+    const bool *is_stage = replay_select_stages(&replay->selection, text, err);
 
-    if (!replay->pipeline || !replay->pipeline->stages.count)
-        return err_set(err, ERR_INCONCLUSIVE, "the profile has no input pipeline to edit");
-    is_stage = arena_new_array(&replay->arena, bool, replay->pipeline->stages.count);
     if (!is_stage)
-        return err_set(err, ERR_LIMIT, "stages do not fit the memory budget");
-    if (!match_stages(replay, edit->select.stage ? edit->select.stage : ".*", is_stage, err))
         return false;
+    if (!replay->pipeline->stages.count)
+        return err_set(err, ERR_INCONCLUSIVE, "the profile has no input pipeline to edit");
     for (size_t s = 0; s < replay->pipeline->stages.count; s++) {
         const struct stage *stage = &replay->pipeline->stages.items[s];
 
@@ -278,7 +116,7 @@ static bool apply(struct replay *replay, const struct edit *edit, double *select
     if (edit->kind == EDIT_PREFETCH || edit->kind == EDIT_STAGE_PARALLEL ||
         edit->kind == EDIT_STAGE_SCALE)
         select.part_mask = UINT32_C(1) << PART_INPUT;
-    if (!select_segments(replay, &select, err))
+    if (!replay_select_run(&replay->selection, &select, err))
         return false;
     *selected = selected_ns(replay);
     *recorded = recorded_ns(replay);
@@ -321,13 +159,17 @@ static bool prepare(struct replay *replay, struct err *err)
     size_t stages = replay->pipeline ? replay->pipeline->stages.count : 0;
 
     replay->weights = arena_new_array(&replay->arena, double, groups);
-    replay->is_selected = arena_new_array(&replay->arena, bool, groups);
-    replay->is_match = arena_new_array(&replay->arena, uint8_t, replay->groups->frames.count);
     replay->factors = arena_new_array(&replay->arena, double, stages);
     replay->threads = arena_new_array(&replay->arena, double, stages);
-    if (!replay->weights || !replay->is_selected || !replay->is_match || !replay->factors ||
-        !replay->threads)
+    if (!replay->weights || !replay->factors || !replay->threads)
         return err_set(err, ERR_LIMIT, "replay does not fit the memory budget");
+    replay->selection = (struct replay_select) { .study = replay->study,
+                                                 .path = replay->path,
+                                                 .pipeline = replay->pipeline,
+                                                 .groups = replay->groups,
+                                                 .arena = &replay->arena };
+    if (!replay_select_begin(&replay->selection, err))
+        return false;
     for (size_t i = 0; i < groups; i++)
         replay->weights[i] = 1;
     for (size_t s = 0; s < stages; s++)
