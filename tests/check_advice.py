@@ -80,6 +80,13 @@ def faults_of_formats(tfprof, recording, advice):
     annotations = [line for line in run("github").splitlines() if line.startswith("::")]
     if len(annotations) != len(rules) + 1:
         yield f"{len(annotations)} annotations for {len(rules)} findings"
+    visible = [finding for finding in advice["findings"] if "hidden_by" not in finding]
+    for line, finding in zip(annotations[1:], visible):
+        is_priced = finding["impact"]["method"] != "none" and "mid_ms" in finding["impact"] and "resource" not in finding["impact"]
+        if ("; fixing it saves " in line or "; fixing it may save up to " in line) != is_priced:
+            yield f"annotation of {finding['rule']}: {line}"
+    if advice.get("together") and f"({advice['together'][-1]['speedup']:.2f} times as fast)" not in run("markdown"):
+        yield "Markdown lacks what the first fixes give together"
     headings = [line for line in run("markdown").splitlines() if line.startswith("#### ")]
     if len(headings) > len(rules):
         yield f"{len(headings)} headings in Markdown for {len(rules)} findings"

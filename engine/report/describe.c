@@ -180,3 +180,13 @@ struct str finding_saving(struct arena *arena, const struct impact *impact)
     }
     return text_str(&text);
 }
+
+const char *finding_message(const struct finding *finding, struct arena *arena)
+{
+    const struct impact *impact = &finding->impact;
+
+    if (!impact->has_saving || impact->resource)
+        return finding->title;
+    return arena_text(arena, "%s; fixing it %.*s", finding->title,
+                      STR_ARG(finding_saving(arena, impact)));
+}

@@ -1,6 +1,7 @@
 /* output_github: workflow commands, which GitHub Actions shows as annotations. It shows ten of a
  * level a step, so only what failed or could not be told is written, and one notice. */
 #include "gate/gate.h"
+#include "report/describe.h"
 #include "report/layout.h"
 #include "report/output.h"
 #include "rules/advice.h"
@@ -88,12 +89,13 @@ static void advice_github(const struct advice *advice, const struct study *study
     for (size_t i = 0; i < advice->findings.count; i++) {
         const struct finding *finding = &advice->findings.items[i];
         bool                  has_place = finding->locations.count > 0;
-        const char           *message = finding->title;
+        const char           *message = finding_message(finding, text->arena);
 
         if (finding->hidden_by)
             continue;
         if (finding->remedy_text)
-            message = arena_text(text->arena, "%s\n%s", finding->title, finding->remedy_text);
+            message = arena_text(text->arena, "%s\n%s", message ? message : finding->title,
+                                 finding->remedy_text);
         add_command(text, level_of_severity(finding->severity), finding->rule,
                     has_place ? finding->locations.items[0].file : "",
                     has_place ? finding->locations.items[0].line : 0,

@@ -203,7 +203,7 @@ static void add_code(struct text *text, const char *code)
     text_fill(text, '`', fence);
     text_print(text, "python\n%s%s", code, str_ends(str_from(code), STR("\n")) ? "" : "\n");
     text_fill(text, '`', fence);
-    text_add(text, STR("\n\n"));
+    text_add_byte(text, '\n');
 }
 
 static void add_saving(struct text *text, const struct impact *impact)
@@ -233,6 +233,11 @@ static void add_finding(struct text *text, const struct finding *finding)
     }
     if (finding->remedy_code)
         add_code(text, finding->remedy_code);
+    if (finding->condition) {
+        text_add(text, STR("\nSaid because "));
+        add_cell(text, finding->condition);
+        text_add_byte(text, '\n');
+    }
     for (size_t i = 0; i < finding->evidence.count; i++) {
         const struct evidence *evidence = &finding->evidence.items[i];
 
@@ -248,6 +253,24 @@ static void add_finding(struct text *text, const struct finding *finding)
     text_add_byte(text, '\n');
 }
 
+/* What the first findings give together. */
+static void add_together(struct text *text, const struct advice *advice, const struct study *study)
+{
+    const struct together *last;
+
+    if (!advice->together.count)
+        return;
+    last = &advice->together.items[advice->together.count - 1];
+    unit_print(text, steps_ns(&study->steps), UNIT_NS);
+    text_add(text, STR(" a step → "));
+    unit_print(text, last->step_ns, UNIT_NS);
+    if (last->count > 1)
+        text_print(text, " with the first %u fixes", last->count);
+    else
+        text_add(text, STR(" with the first fix"));
+    text_print(text, " (%.2f times as fast)\n\n", last->speedup);
+}
+
 static void advice_markdown(const struct advice *advice, const struct study *study,
                             const struct output_options *options, struct text *text)
 {
@@ -256,6 +279,7 @@ static void advice_markdown(const struct advice *advice, const struct study *stu
     text_add(text, STR("### tfprof: "));
     add_cell(text, advice->verdict.text);
     text_add(text, STR("\n\n"));
+    add_together(text, advice, study);
     add_composition(text, study);
     for (size_t i = 0; i < advice->findings.count; i++) {
         const struct finding *finding = &advice->findings.items[i];

@@ -222,18 +222,6 @@ static void add_advice_rules(struct json_writer *json, const struct advice *advi
     json_array_end(json);
 }
 
-/* "title; saves 1.20 … 1.80 ms a step" */
-static const char *advice_message(const struct finding *finding, struct arena *arena)
-{
-    const struct impact *impact = &finding->impact;
-    struct str           saving;
-
-    if (!impact->has_saving || impact->resource)
-        return finding->title;
-    saving = finding_saving(arena, impact);
-    return arena_text(arena, "%s; fixing it %.*s", finding->title, STR_ARG(saving));
-}
-
 static void add_advice_results(struct json_writer *json, const struct advice *advice,
                                const char *profile_name)
 {
@@ -247,7 +235,7 @@ static void add_advice_results(struct json_writer *json, const struct advice *ad
         add_result(json, &(struct sarif_result) {
                              .rule = finding->rule,
                              .level = level_of_severity(finding->severity),
-                             .message = advice_message(finding, json->text->arena),
+                             .message = finding_message(finding, json->text->arena),
                              .file = has_place ? finding->locations.items[0].file : profile_name,
                              .line = has_place ? finding->locations.items[0].line : 0,
                              .fingerprint = finding->fingerprint,

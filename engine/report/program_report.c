@@ -12,11 +12,6 @@ static const struct op *op_at(const struct program_view *view, const struct prog
     return &view->study->profile->ops.items[item->op];
 }
 
-static struct str module_name(const struct program_view *view, uint32_t name)
-{
-    return name ? profile_str(view->study->profile, name) : STR("main graph");
-}
-
 /* "float32[128,512]"; "[?]" for what is unknown. */
 static void add_shape(struct text *text, const struct tensor *tensor)
 {
@@ -134,7 +129,7 @@ static void modules_text(const struct program_view *view, size_t rows,
         const struct program_module *module = &view->modules[i];
         struct str                  *cells = &grid.cells[(i + 1) * ARRAY_COUNT(names)];
 
-        cells[0] = layout_clean(arena, module_name(view, module->name));
+        cells[0] = layout_clean(arena, program_module_name(view->study, module->name));
         if (module->ns > 0)
             cells[1] = layout_value(arena, module->ns, UNIT_NS);
         if (module->flops > 0)
@@ -167,7 +162,8 @@ static void neighbourhood_text(const struct program_view *view, size_t rows, str
                 text, "%sin %.*s:\n", first < 0 ? "\n" : "",
                 STR_ARG(layout_clean(
                     text->arena,
-                    module_name(view, view->study->profile->ops.items[view->centre].module))));
+                    program_module_name(view->study,
+                                        view->study->profile->ops.items[view->centre].module))));
         for (size_t i = 0; i < view->op_count && left; i++) {
             struct program_op item = view->ops[i];
 
@@ -192,7 +188,7 @@ void program_text(const struct program_view *view, size_t rows,
         modules_text(view, rows, options, text);
         return;
     }
-    text_add_clean(text, module_name(view, op_at(view, &view->ops[0])->module));
+    text_add_clean(text, program_module_name(view->study, op_at(view, &view->ops[0])->module));
     text_add(text, STR(":\n"));
     for (size_t i = 0; i < view->op_count && (!rows || i < rows); i++)
         instruction_text(view, &view->ops[i], text);
@@ -292,7 +288,7 @@ static void put_instruction(struct json_writer *json, const struct program_view 
     json_object(json);
     put_str(json, "name", profile_str(profile, op->name));
     put_str(json, "opcode", profile_str(profile, op->type));
-    put_str(json, "module", module_name(view, op->module));
+    put_str(json, "module", program_module_name(view->study, op->module));
     put_str(json, "origin", profile_str(profile, op->origin));
     if (op->caller)
         put_str(json, "inside", profile_str(profile, profile->ops.items[op->caller - 1].name));
@@ -329,7 +325,7 @@ void program_json(const struct program_view *view, struct text *text)
         const struct program_module *module = &view->modules[i];
 
         json_object(&json);
-        put_str(&json, "name", module_name(view, module->name));
+        put_str(&json, "name", program_module_name(view->study, module->name));
         put_integer(&json, "instructions", (int64_t)module->op_count);
         put_integer(&json, "fused", (int64_t)module->fused_count);
         put_ms(&json, "ms", module->ns);

@@ -12,7 +12,7 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 const folder = mkdtempSync(join(tmpdir(), 'tfprof-page-'));
 const failures = [];
 let checks = 0;
-const drawn = { input: 0, whatif: 0, ranks: 0, roofline: 0, memory: 0 };
+const drawn = { input: 0, whatif: 0, ranks: 0, roofline: 0, memory: 0, program: 0 };
 
 function expect(what, condition) {
   checks++;
@@ -152,6 +152,25 @@ async function checkCharts(page, name) {
   drawn.memory += await page.locator('#memory').count();
 }
 
+// The instruction with most time, and then the first that it needs: beside it stands what tfprof hlo says is around it.
+async function checkProgram(page, name, profile) {
+  const program = page.locator('#program');
+  drawn.program += await program.count();
+  if (!await program.count()) return;
+  const sides = page.locator('#program .around > .side'), names = async (side) => (await sides.nth(side).locator('bdi').allInnerTexts()).sort();
+  for (let turn = 0; turn < 2; turn++) {
+    const [op] = await names(1), module = await program.locator('p bdi').first().innerText();
+    const answer = JSON.parse(execFileSync(tfprof, ['hlo', profile, '--module', module, '--op', op, '--depth', '1', '--format', 'json'],
+      { maxBuffer: 1 << 28, stdio: ['ignore', 'pipe', 'ignore'] }));
+    const want = (distance) => answer.instructions.filter((one) => one.distance === distance).map((one) => one.name).sort();
+    for (const [side, distance] of [[0, -1], [2, 1]])
+      if (want(distance).length <= 7)
+        expect(name + ': ' + op + ' and those at ' + distance + ': ' + await names(side), (await names(side)).join() === want(distance).join());
+    if (!await sides.nth(0).locator('button').count()) break;
+    await sides.nth(0).locator('button').first().click();
+  }
+}
+
 // Names that try to be markup, in every place a recording has names.
 function hostileTrace() {
   const names = ['</script><script>alert(1)</script>', '<img src=x onerror=alert(1)>', '<!--<script>', '{{7*7}}', '=cmd|A1',
@@ -282,6 +301,16 @@ async function checkServed(browser) {
   server.kill();
 }
 
+// On paper: findings are open, what one works with is not there, and no sheet is empty because of rows that are not drawn.
+async function checkPrinted(browser, path) {
+  const page = await open(browser, path);
+  const sheets = (await page.pdf({ format: 'A4' })).toString('latin1').match(/\/Type \/Page\b/g).length;
+  expect('printed: ' + sheets + ' sheets', sheets <= 8);
+  await page.emulateMedia({ media: 'print' });
+  expect('printed: nothing to press', await page.locator('button:visible, select:visible, input:visible').count() <= await page.locator('#program button, th button').count());
+  await page.context().close();
+}
+
 // A page that someone changed does not run, and says so.
 async function checkChanged(browser, path) {
   const changed = join(folder, 'changed.html');
@@ -308,12 +337,14 @@ for (const profile of profiles) {
   await checkTable(page, name);
   await checkTimeline(page, name);
   await checkCharts(page, name);
+  await checkProgram(page, name, profile);
   console.log(name + ': ' + Math.round(statSync(path).size / 1000) + ' kB, ready in ' + page.loadedIn + ' ms, ' +
     (page.frame ? 'a frame in ' + page.frame.toFixed(1) + ' ms' : 'no timeline'));
   await page.context().close();
   if (first === null) {
     first = path;
     await checkChanged(browser, path);
+    await checkPrinted(browser, path);
     for (const options of [{}, { dark: true }, { width: 400 }]) {
       const other = await open(browser, path, options);
       await checkWidth(other, name + ' ' + JSON.stringify(options));

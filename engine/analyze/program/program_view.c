@@ -16,6 +16,11 @@ static int compare_modules(const void *a, const void *b)
                     COMPARE(left->name, right->name));
 }
 
+struct str program_module_name(const struct study *study, uint32_t name)
+{
+    return name ? profile_str(study->profile, name) : STR("main graph");
+}
+
 /* Edges of each op, and its time and calls a step. */
 static struct program_op *time_ops(const struct study *study, struct arena *arena)
 {
@@ -131,7 +136,7 @@ static bool choose_module(struct program_view *view, const char *wanted,
     struct choice         choice = { .row = NO_ID };
 
     for (size_t i = 0; i < view->module_count; i++)
-        consider(&choice, profile_str(profile, view->modules[i].name), wanted, i);
+        consider(&choice, program_module_name(view->study, view->modules[i].name), wanted, i);
     if (!settle(&choice, "module", wanted, "tfprof hlo PROFILE lists them", err))
         return false;
     for (size_t i = 0; i < profile->ops.count; i++)

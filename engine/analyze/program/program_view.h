@@ -24,10 +24,10 @@ struct program_ids {
     size_t          count;
 };
 struct program_op {
-    uint32_t op;       /* row of profile->ops */
-    int32_t  distance; /* edges from the one asked for; below 0: what it needs */
-    uint32_t level;    /* how many fusions, calls and loops it is inside of */
-    double   ns, calls; /* a step; 0: has no time of its own */
+    uint32_t           op;        /* row of profile->ops */
+    int32_t            distance;  /* edges from the one asked for; below 0: what it needs */
+    uint32_t           level;     /* how many fusions, calls and loops it is inside of */
+    double             ns, calls; /* a step; 0: has no time of its own */
     struct program_ids needs, needed_by;
 };
 struct program_view {
@@ -38,6 +38,9 @@ struct program_view {
     size_t                 op_count;
     uint32_t               centre; /* row of profile->ops that was asked for, or NO_ID */
 };
+
+/* "main graph" for 0. */
+struct str program_module_name(const struct study *study, uint32_t name);
 
 /* In `arena`. ERR_INCONCLUSIVE: the recording holds no program; ERR_USAGE: nothing, or more than
  * one, has that name; ERR_LIMIT. O(ops + edges + times log times). */

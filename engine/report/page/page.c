@@ -8,6 +8,7 @@
 #include "base/json_writer.h"
 #include "report/output.h"
 #include "report/page/assets.h"
+#include "report/page/page_program.h"
 #include "report/table_report.h"
 
 #include <math.h>
@@ -140,6 +141,8 @@ static bool put_data(const struct advice *advice, const struct study *study,
     if (!put_tables(&json, &study->facts, options->most_rows, err))
         return false;
     put_facts(&json, &study->facts);
+    if (!page_put_program(&json, study))
+        return err_set(err, ERR_LIMIT, "the page does not fit the memory limit");
     if (options->is_served)
         put_bool(&json, "served", true);
     put_sweeps(&json, options);

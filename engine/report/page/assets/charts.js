@@ -1,7 +1,7 @@
 // Charts of tables: memory over time, ranks by steps, ops under the roofs of the device.
 // As wide as the screen, up to a column of text: scaled down, their words could not be read.
-const CHART = { width: Math.max(360, Math.min(1000, innerWidth - 32)), height: 260, left: 96, right: 40, top: 10, bottom: 30 };
-const MOST_POINTS = 400, MOST_HEAT_COLUMNS = 200, MOST_ALLOCATORS = 2;
+const CHART = { width: Math.max(360, Math.min(1000, innerWidth - 32)), height: 260, left: 96, right: 48, top: 10, bottom: 30 };
+const MOST_POINTS = 400, MOST_HEAT_COLUMNS = 200, MOST_ALLOCATORS = 2, MOST_HOLDERS = 9;
 
 const columnOf = (table, name) => table.columns.findIndex((column) => column.name === name);
 const tableOf = (tables, name) => tables.find((table) => table.name === name && table.rows.length);
@@ -77,15 +77,25 @@ function memoryChart(name, points, go) {
     ? '; the dashed line is what the allocator holds' : '', '.'), scrolled('Memory over time', frame)];
 }
 
+// "12 others": a row that sums what has none of its own.
+const isRest = ({ owner }) => /^\d+ others$/.test(owner ?? '') ? 1 : 0;
+
+function restOf(rows) {
+  const sum = (name) => rows.reduce((all, row) => all + (row[name] || 0), 0);
+  const owners = rows.reduce((all, row) => all + (isRest(row) ? parseInt(row.owner, 10) : 1), 0);
+  return { owner: owners + ' others', region: null, bytes: sum('bytes'), share: sum('share'), count: sum('count') };
+}
+
 function holders(tables, { allocator, device, host }) {
   const table = tableOf(tables, 'memory_owners');
   const rows = table ? records(table, 'owner', 'region', 'bytes', 'count', 'share', 'allocator', 'device', 'host')
-    .filter((row) => row.allocator === allocator && row.device === device && row.host === host).sort((a, b) => b.bytes - a.bytes).slice(0, 8) : [];
+    .filter((row) => row.allocator === allocator && row.device === device && row.host === host).sort((a, b) => isRest(a) - isRest(b) || b.bytes - a.bytes) : [];
+  if (rows.length > MOST_HOLDERS) rows.splice(MOST_HOLDERS - 1, rows.length - MOST_HOLDERS, restOf(rows.slice(MOST_HOLDERS - 1)));
   return rows.length === 0 ? null : el('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Who holds memory at the peak' },
     el('table', { class: 'evidence owners' },
       el('thead', {}, el('tr', {}, ['Alive at the peak', 'Region'].map((text) => el('th', { scope: 'col' }, text)),
         ['Bytes', 'Share', 'Blocks'].map((text) => el('th', { scope: 'col', class: 'number' }, text)))),
-      el('tbody', {}, rows.map((row) => el('tr', {}, el('td', {}, named(row.owner ?? 'unknown', 120)), el('td', {}, named(row.region ?? '')),
+      el('tbody', {}, rows.map((row) => el('tr', {}, el('td', {}, scoped(row.owner ?? 'unknown', 120)), el('td', {}, named(row.region ?? '')),
         el('td', { class: 'number' }, show(row.bytes, 'bytes')), el('td', { class: 'number' }, show(row.share, 'share')),
         el('td', { class: 'number' }, show(row.count, 'count')))))));
 }
@@ -104,12 +114,12 @@ function drawMemory(tables, goTime) {
   if (!shown.length) return null;
   return el('section', { id: 'memory' }, el('h2', {}, 'Memory'), shown.map((points) => {
     const { allocator, device, host } = points[0];
-    return [memoryChart([host, allocator || 'memory', device ?? 'host memory'].filter(Boolean).join(' · '), points, goTime),
+    return [memoryChart([host, /^\d*$/.test(allocator ?? '') ? 'memory ' + (allocator ?? '') : allocator, device ?? 'host memory'].filter(Boolean).join(' · '), points, goTime),
       holders(tables, points[0])];
   }), all.length > shown.length ? el('p', { class: 'quiet' }, 'Of ' + all.length + ' allocators those with the largest peaks; all of them: table memory use.') : null);
 }
 
-// A row a rank or host, a column a step: the darker, the longer.
+// A row a rank or host, a column a step: the stronger its colour, the longer.
 function drawRanks(tables, go) {
   const table = tableOf(tables, 'steps');
   const rows = table ? records(table, 'number', 'host', 'rank', 'duration_ns')
@@ -137,7 +147,7 @@ function drawRanks(tables, go) {
     chart.append(cell);
   }
   return el('section', { id: 'ranks' }, el('h2', {}, 'Ranks by steps'),
-    el('p', { class: 'quiet' }, 'The darker, the longer: from ' + show(low, 'ns') + ' to ' + show(high, 'ns') + '.'),
+    el('p', { class: 'quiet' }, 'The stronger the colour, the longer the step: from ' + show(low, 'ns') + ' to ' + show(high, 'ns') + '.'),
     scrolled('Time of each step on each rank', chart));
 }
 

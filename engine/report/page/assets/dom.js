@@ -38,3 +38,6 @@ const svg = (tag, attributes, ...children) =>
   fill(document.createElementNS('http://www.w3.org/2000/svg', tag), attributes, children);
 // A name of the recording: its own direction, and not endless.
 const named = (text, most) => el('bdi', { title: cut(text, 2000) }, cut(text, most));
+// A path of scopes, broken behind them where there is room for some.
+const scoped = (text, most) => el('bdi', { title: cut(text, 2000) },
+  cut(text, most).split(/(?<=\/)/).flatMap((part, at) => at ? [document.createElement('wbr'), part] : [part]));

@@ -18,9 +18,16 @@ function stepTimes(tables, number) {
   return row && [row[at('start_ns')], row[at('start_ns')] + row[at('duration_ns')]];
 }
 
+// From the first to the last step that is looked at.
+function usedSpan(tables) {
+  const table = tableOf(tables, 'steps');
+  const used = table ? records(table, 'start_ns', 'duration_ns', 'used').filter((step) => step.used) : [];
+  return used.length ? [Math.min(...used.map((step) => step.start_ns)), Math.max(...used.map((step) => step.start_ns + step.duration_ns))] : null;
+}
+
 async function start() {
   const data = JSON.parse(document.getElementById('data').textContent);
-  const { advice, change, tables, facts, sweeps, slices } = data;
+  const { advice, change, tables, facts, program, sweeps, slices } = data;
   const main = document.querySelector('main');
   const packed = document.getElementById('slices').textContent.trim();
   let timeline = null;
@@ -43,6 +50,7 @@ async function start() {
   section(main, 'The ranks', () => drawRanks(tables, go));
   section(main, 'The memory', () => drawMemory(tables, slices ? (ns) => timeline?.go(ns - 1e6, ns + 1e6) : null));
   section(main, 'The roofline', () => drawRoofline(tables, facts));
+  section(main, 'The program', () => drawProgram(program));
   section(main, 'The tables', () => drawTables(tables, data.served));
   section(main, 'The coverage', () => drawCoverage(advice));
   main.append(el('footer', { class: 'quiet' }, 'tfprof ' + advice.tool.version));
@@ -51,6 +59,8 @@ async function start() {
     const decoded = await decodeSlices(slices, packed);
     section(place, 'The timeline', () => {
       timeline = drawTimeline(decoded, slices, { id: 'timeline', title: 'Timeline', isServed: data.served });
+      const span = usedSpan(tables);
+      if (span) timeline.open(...span);
       return timeline.section;
     });
     section(place, 'The flame graph', () => {

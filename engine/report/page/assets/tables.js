@@ -128,5 +128,5 @@ function drawTables(tables, isServed) {
     place.replaceChildren(tableView(tableState(shown[Number(event.target.value)]), isServed));
   } }, shown.map((table, i) => el('option', { value: i }, table.name.replaceAll('_', ' ') + ' (' + table.matched + ')')));
   place.append(tableView(tableState(shown[0]), isServed));
-  return el('section', { id: 'tables' }, el('h2', {}, 'Tables'), el('p', {}, el('label', { for: 'table-choice' }, 'Show '), choice), place);
+  return el('section', { id: 'tables' }, el('h2', {}, 'Tables'), el('p', { class: 'choice' }, el('label', { for: 'table-choice' }, 'Show '), choice), place);
 }

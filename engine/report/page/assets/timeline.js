@@ -1,4 +1,5 @@
 // The timeline: rows of slices on a canvas. Neighbours that end within half a pixel are one rectangle.
+const OPEN_SHARE = 0.5; // steps that take less of the recording than that are what is shown first
 const SLICE = 18, TRACK_GAP = 22, AXIS = 24, LABEL_LEAST = 34, CANVAS_MOST = 460;
 
 function textOn(color) {
@@ -291,6 +292,12 @@ function drawTimeline(slices, about, { id, title, help, isServed }) {
       if (i >= 0) choose(view, canvas, i);
       section.scrollIntoView();
       canvas.focus({ preventScroll: true });
+      redraw();
+    },
+    open(from, to) {
+      if (to - from > OPEN_SHARE * view.end) return;
+      const margin = (to - from) / 20;
+      moveTo(view, from - margin - view.origin, to + margin - view.origin);
       redraw();
     },
     go(from, to) {
