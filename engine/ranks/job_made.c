@@ -166,6 +166,8 @@ static void fill_facts(struct making *making)
     if (making->is_full)
         return;
     summary->step_ns = sample_middle(step_ns, steps);
+    summary->compute_ns = sums[WORK_COMPUTE] / (double)steps;
+    summary->comm_ns = sums[WORK_WAIT] / (double)steps;
     summary->weight = (int64_t)floor(log(sample_middle(own_ns, steps)) / log(WEIGHT_BASE));
     push(making, &summary->family_name, NAME_OP);
     push(making, &summary->family_part, WORK_COMPUTE);

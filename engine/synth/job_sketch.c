@@ -207,6 +207,8 @@ bool job_sketch_parse(struct str bytes, struct arena *arena, struct job_sketch *
         .link_ns = 2 * MS,
         .reduce_ns = 6 * MS,
         .meet_ns = MS / 2,
+        .clocks_ns = 0,
+        .link_noise_share = 0,
     };
     while (bytes.len) {
         number++;

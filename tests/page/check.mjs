@@ -311,6 +311,20 @@ async function checkPrinted(browser, path) {
   await page.context().close();
 }
 
+// Of summaries of ranks: a column each, and who works longest: 80 ms x 1.25 and 5 ms.
+async function checkJob(browser) {
+  const sketch = join(folder, 'ranks.job'), job = join(folder, 'job.ranks'), path = join(folder, 'job.html');
+  writeFileSync(sketch, 'job 16\nstages 2\nslow_rank 3 25%\n');
+  execFileSync(tfprof, ['synth', sketch, '-o', job]);
+  execFileSync(tfprof, ['report', job, '-o', path]);
+  const page = await open(browser, path);
+  expect('job: a column a rank', await page.locator('#rank-bars rect').count() === 16 * 3);
+  expect('job: who works longest', (await page.locator('#rank-bars p').innerText()).includes('rank 3 works longest, 105.0 ms a step'));
+  await checkWidth(page, 'job');
+  await checkAxe(page, 'job');
+  await page.context().close();
+}
+
 // A page that someone changed does not run, and says so.
 async function checkChanged(browser, path) {
   const changed = join(folder, 'changed.html');
@@ -359,6 +373,7 @@ await checkChange(browser, join(process.env.PAIR, 'slow'), join(process.env.PAIR
 await checkGate(browser, join(process.env.PAIR, 'slow'), join(process.env.PAIR, 'fixed'));
 await checkHostile(browser);
 await checkServed(browser);
+await checkJob(browser);
 await browser.close();
 rmSync(folder, { recursive: true });
 for (const failure of failures) console.log('FAILED ' + failure);

@@ -1,7 +1,7 @@
 // Charts of tables: memory over time, ranks by steps, ops under the roofs of the device.
 // As wide as the screen, up to a column of text: scaled down, their words could not be read.
 const CHART = { width: Math.max(360, Math.min(1000, innerWidth - 32)), height: 260, left: 96, right: 48, top: 10, bottom: 30 };
-const MOST_POINTS = 400, MOST_HEAT_COLUMNS = 200, MOST_ALLOCATORS = 2, MOST_HOLDERS = 9;
+const MOST_POINTS = 400, MOST_HEAT_COLUMNS = 200, MOST_ALLOCATORS = 2, MOST_HOLDERS = 9, MOST_RANK_BARS = 256;
 
 const columnOf = (table, name) => table.columns.findIndex((column) => column.name === name);
 const tableOf = (tables, name) => tables.find((table) => table.name === name && table.rows.length);
@@ -149,6 +149,33 @@ function drawRanks(tables, go) {
   return el('section', { id: 'ranks' }, el('h2', {}, 'Ranks by steps'),
     el('p', { class: 'quiet' }, 'The stronger the colour, the longer the step: from ' + show(low, 'ns') + ' to ' + show(high, 'ns') + '.'),
     scrolled('Time of each step on each rank', chart));
+}
+
+// Where steps of all ranks are not there (summaries): a column a rank, stacked by what a step of it goes to.
+function drawRankBars(tables) {
+  const table = tableOf(tables, 'ranks');
+  const all = table ? records(table, 'rank', 'host', 'step_ns', 'compute_ns', 'input_ns', 'comm_ns').filter((row) => row.step_ns > 0) : [];
+  if (all.length < 2) return null;
+  const own = (row) => row.step_ns - (row.comm_ns || 0), number = (row) => row.rank ?? 0;
+  const rows = all.toSorted((a, b) => own(b) - own(a)).slice(0, MOST_RANK_BARS).sort((a, b) => number(a) - number(b));
+  const most = rows.reduce((worst, row) => own(row) > own(worst) ? row : worst), high = Math.max(...rows.map((row) => row.step_ns));
+  const wide = Math.min(34, CHART.width / rows.length), name = (row) => row.rank === null ? row.host ?? '' : 'rank ' + row.rank;
+  const chart = svg('svg', { class: 'steps', viewBox: '0 0 ' + (rows.length * wide).toFixed(0) + ' 160', width: (rows.length * wide).toFixed(0), height: 160,
+    role: 'img', 'aria-label': rows.length + ' ranks; ' + name(most) + ' works longest, ' + show(own(most), 'ns') + ' a step' });
+  rows.forEach((row, i) => {
+    const parts = [['compute', row.compute_ns], ['input', row.input_ns], ['communication', row.comm_ns]].filter(([, ns]) => ns > 0);
+    const rest = row.step_ns - parts.reduce((sum, [, ns]) => sum + ns, 0);
+    let y = 160;
+    for (const [part, ns] of [...parts.slice(0, -1), ['host', Math.max(0, rest)], ...parts.slice(-1)]) {
+      const tall = ns / high * 156;
+      y -= tall;
+      chart.append(svg('rect', { x: (i * wide).toFixed(2), y: y.toFixed(2), width: Math.max(0.5, wide - (wide > 4 ? 2 : 0)).toFixed(2), height: tall.toFixed(2), 'data-part': part },
+        svg('title', {}, cut(name(row)) + ': ' + (part === 'host' ? 'everything else' : PARTS[part]) + ' ' + show(ns, 'ns'))));
+    }
+  });
+  return el('section', { id: 'rank-bars' }, el('h2', {}, 'Ranks'), scrolled('What a step goes to on each rank', chart),
+    el('p', { class: 'quiet' }, 'A column a rank' + (all.length > rows.length ? ', the ' + rows.length + ' that work longest of ' + all.length : '') +
+      ': computing, input and everything else, with communication on top. ', named(name(most)), ' works longest, ' + show(own(most), 'ns') + ' a step.'));
 }
 
 // The rates of ops by what they compute a byte, and the most that memory and the device's units allow.

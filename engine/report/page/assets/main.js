@@ -47,7 +47,7 @@ async function start() {
   section(main, 'The input pipeline', () => drawInput(tables, advice.steps.wall_ms.median * 1e6));
   section(main, 'The steps', () => drawSteps(tables, go));
   const place = slices ? main.appendChild(el('div', { class: 'stack' })) : null;
-  section(main, 'The ranks', () => drawRanks(tables, go));
+  section(main, 'The ranks', () => drawRanks(tables, go) || drawRankBars(tables));
   section(main, 'The memory', () => drawMemory(tables, slices ? (ns) => timeline?.go(ns - 1e6, ns + 1e6) : null));
   section(main, 'The roofline', () => drawRoofline(tables, facts));
   section(main, 'The program', () => drawProgram(program));
