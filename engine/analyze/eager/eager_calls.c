@@ -27,7 +27,6 @@ struct walker {
     uint32_t timeline;
     int64_t  trained_ns; /* of the last optimizer's step of the thread */
     int64_t  node_end_ns, copy_end_ns, gradient_end_ns;
-    double   nodes_ns, pause_ns;
 };
 
 static bool is_update(const struct profile *profile, const struct activity *activity)
@@ -123,19 +122,19 @@ static bool add_call(struct walker *walker, uint32_t event, uint32_t window, uin
     return vec_push(&walker->calls->list, walker->scratch, call);
 }
 
-/* The engine's own work shows as short pauses between nodes; longer ones are other work. */
+/* The engine's own work shows as short pauses between nodes: it adds what a node gave to what others
+ * gave for the same tensor. Longer ones are other work. */
 static bool add_node(struct walker *walker, uint32_t event, uint32_t window)
 {
     enum { LONGEST_PAUSE_NS = 200000 };
     double            duration_ns = (double)event_duration_ns(walker->profile, event);
-    struct eager_node node = { -1, 0, duration_ns, event, window };
+    struct eager_node node = { -1, 0, duration_ns, 0, event, window };
     int64_t           pause_ns = 0;
 
     if (walker->node_end_ns != INT64_MAX)
         pause_ns = event_start_ns(walker->profile, event) - walker->node_end_ns;
     if (pause_ns > 0 && pause_ns < LONGEST_PAUSE_NS)
-        walker->pause_ns += (double)pause_ns;
-    walker->nodes_ns += duration_ns;
+        walker->calls->nodes.items[walker->calls->nodes.count - 1].pause_ns = (double)pause_ns;
     walker->node_end_ns = event_end_ns(walker->profile, event);
     if (!walker->enqueued_ns)
         node.work_ns = duration_ns;
@@ -303,8 +302,13 @@ static int compare_nodes(const void *a, const void *b)
     return IN_ORDER(COMPARE(left->sequence, right->sequence), COMPARE(left->event, right->event));
 }
 
-/* Time of the backward nodes whose numbers are in [first, end), pauses between them included, and
- * what the host takes for them. O(log nodes + nodes in it). */
+double eager_node_ns(const struct eager_calls *calls, const struct eager_node *node)
+{
+    return node->work_ns + (calls->is_on_device ? 0 : node->pause_ns);
+}
+
+/* Time of the backward nodes whose numbers are in [first, end), and what the host takes for them,
+ * with the pauses behind them. O(log nodes + nodes in it). */
 static double backward_ns(const struct eager_calls *calls, int64_t first, int64_t end,
                           double *host_ns)
 {
@@ -313,11 +317,10 @@ static double backward_ns(const struct eager_calls *calls, int64_t first, int64_
 
     *host_ns = 0;
     for (; low < calls->nodes.count && calls->nodes.items[low].sequence < end; low++) {
-        sum_ns += calls->nodes.items[low].work_ns;
-        *host_ns += calls->nodes.items[low].host_ns;
+        sum_ns += eager_node_ns(calls, &calls->nodes.items[low]);
+        *host_ns += calls->nodes.items[low].host_ns + calls->nodes.items[low].pause_ns;
     }
-    *host_ns *= calls->host_pause_factor;
-    return sum_ns * calls->pause_factor;
+    return sum_ns;
 }
 
 /* Numbers go up within a thread; the last call of a step owns a few, for its inner ops. */
@@ -427,8 +430,6 @@ bool eager_calls_make(const struct study *study, struct arena *scratch, struct e
             if (!visit(&walker, timeline->first_event + i))
                 return false;
     }
-    calls->host_pause_factor = walker.nodes_ns > 0 ? 1 + walker.pause_ns / walker.nodes_ns : 1;
-    calls->pause_factor = calls->is_on_device ? 1 : calls->host_pause_factor;
     if (calls->nodes.count > 1)
         qsort(calls->nodes.items, calls->nodes.count, sizeof *calls->nodes.items, compare_nodes);
     join_backward(calls);

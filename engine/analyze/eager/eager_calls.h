@@ -41,6 +41,7 @@ struct eager_node {    /* a node of the backward pass */
     int64_t  sequence; /* -1: none, as for the accumulation of gradients */
     double   work_ns;  /* as of a call */
     double   host_ns;  /* its duration */
+    double   pause_ns; /* then up to the next one: adding up gradients, and finding what is next */
     uint32_t event;
     uint32_t window;
 };
@@ -59,15 +60,15 @@ struct eager_calls {
     VEC(struct eager_node) nodes; /* by sequence */
     VEC(struct eager_range) ranges;
     struct windows windows;
-    double         pause_factor;      /* time of backward nodes with the pauses between them */
-    double         host_pause_factor; /* the same of what the host takes for them */
-    bool           is_on_device;      /* work is an accelerator's; the calls only enqueue it */
+    bool           is_on_device; /* work is an accelerator's; the calls only enqueue it */
 };
 
 /* Rows live in the arena. false: it is exhausted. O(events + nodes log nodes). */
 bool eager_calls_make(const struct study *study, struct arena *arena, struct eager_calls *calls);
 /* The same, made once for all analyses of a lane; rows live in scratch where these share none. */
 bool eager_calls_get(struct study *study, struct arena *scratch, struct eager_calls *calls);
+/* What a node is charged: its work, and on the host the pause behind it. */
+double eager_node_ns(const struct eager_calls *calls, const struct eager_node *node);
 /* What makes a mean time over the steps one of the median step: a few steps that something else
  * held up lengthen the mean. At most 1. */
 double eager_median_factor(const struct eager_calls *calls);

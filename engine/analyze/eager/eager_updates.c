@@ -113,7 +113,7 @@ static void count_again(struct finder *finder)
                 event_activity(profile, before->event)->name)
             continue;
         finder->updates->again_nodes++;
-        finder->updates->again_ns += node->work_ns * calls->pause_factor;
+        finder->updates->again_ns += eager_node_ns(calls, node);
     }
 }
 
