@@ -122,8 +122,8 @@ static bool add_call(struct walker *walker, uint32_t event, uint32_t window, uin
     return vec_push(&walker->calls->list, walker->scratch, call);
 }
 
-/* The engine's own work shows as short pauses between nodes: it adds what a node gave to what others
- * gave for the same tensor. Longer ones are other work. */
+/* The engine's own work shows as short pauses between nodes: it adds what a node gave to what
+ * others gave for the same tensor. Longer ones are other work. */
 static bool add_node(struct walker *walker, uint32_t event, uint32_t window)
 {
     enum { LONGEST_PAUSE_NS = 200000 };
