@@ -26,20 +26,35 @@ static const struct {
 struct classifier {
     const struct profile *profile;
     const struct path    *path;
-    struct id_map         input_steps; /* executor steps of captured tf.data functions */
+    bool                 *makes_input; /* by timeline */
+    bool *serves_input; /* by event: it is in a captured function of tf.data; NULL: none is */
 };
+
+static bool find_input(struct classifier *classifier, struct arena *scratch)
+{
+    const struct profile     *profile = classifier->profile;
+    const struct stat_column *column = &profile->stats[STAT_EXECUTOR_STEP];
+    struct id_map             input_steps = { .arena = scratch };
+
+    classifier->makes_input = arena_new_array(scratch, bool, profile->timelines.count + 1);
+    if (!classifier->makes_input || !runs_input_steps(profile, &input_steps))
+        return false;
+    for (size_t i = 0; i < profile->timelines.count; i++)
+        classifier->makes_input[i] =
+            str_starts(profile_str(profile, profile->timelines.items[i].name), STR("tf_data_"));
+    if (!input_steps.count)
+        return true;
+    classifier->serves_input = arena_new_array(scratch, bool, (size_t)profile->event_count + 1);
+    for (size_t i = 0; classifier->serves_input && i < stat_count(column); i++)
+        classifier->serves_input[stat_event(column, i)] =
+            id_map_get(&input_steps, (uint64_t)stat_value(column, i)) != NO_ID;
+    return classifier->serves_input != NULL;
+}
 
 static bool serves_input(const struct classifier *classifier, const struct frame *frame)
 {
-    const struct profile *profile = classifier->profile;
-    int64_t               step;
-
-    if (str_starts(profile_str(profile, profile->timelines.items[frame->timeline].name),
-                   STR("tf_data_")))
-        return true;
-    return classifier->input_steps.count > 0 &&
-           profile_stat(profile, STAT_EXECUTOR_STEP, frame->event, &step) &&
-           id_map_get(&classifier->input_steps, (uint64_t)step) != NO_ID;
+    return classifier->makes_input[frame->timeline] ||
+           (classifier->serves_input && classifier->serves_input[frame->event]);
 }
 
 /* Stages behind a buffer wait for who fills it; so does the call of a captured function for the
@@ -147,8 +162,8 @@ static bool fills_queue(const struct profile *profile, const struct path *path, 
 bool work_classify(const struct profile *profile, struct path *path, struct arena *arena)
 {
     struct arena      scratch = { .budget_bytes = arena->budget_bytes };
-    struct classifier classifier = { profile, path, { .arena = &scratch } };
-    bool              ok = runs_input_steps(profile, &classifier.input_steps);
+    struct classifier classifier = { .profile = profile, .path = path };
+    bool              ok = find_input(&classifier, &scratch);
 
     path->frame_work = arena_new_array(arena, uint8_t, path->frames.count);
     ok = ok && path->frame_work;
