@@ -197,30 +197,45 @@ static size_t find_top(const struct study *study, const struct windows *windows,
 }
 
 /* The most telling event of the launching thread: the shortest that covers half of the gap. */
+static void take_host_event(const struct profile *profile, struct top_gap *top, uint32_t event,
+                            int64_t start_ns, int64_t end_ns)
+{
+    int64_t duration_ns = end_ns - start_ns;
+
+    start_ns = start_ns > top->gap.start_ns ? start_ns : top->gap.start_ns;
+    end_ns = end_ns < top->gap.end_ns ? end_ns : top->gap.end_ns;
+    if ((end_ns - start_ns) * 2 >= gap_ns(&top->gap) &&
+        (top->host_event == NO_ID || duration_ns <= event_duration_ns(profile, top->host_event)))
+        top->host_event = event;
+}
+
+/* All gaps of a thread in one pass over it. */
+static void find_on_thread(const struct profile *profile, uint32_t thread, struct top_gap *top,
+                           size_t count)
+{
+    const struct timeline *timeline = &profile->timelines.items[thread];
+
+    for (uint32_t j = 0; j < timeline->event_count; j++) {
+        uint32_t event = timeline->first_event + j;
+        int64_t  start_ns = event_start_ns(profile, event);
+        int64_t  end_ns = start_ns + event_duration_ns(profile, event);
+
+        for (size_t i = 0; i < count; i++)
+            if (start_ns < top[i].gap.end_ns && end_ns > top[i].gap.start_ns &&
+                top[i].thread == thread)
+                take_host_event(profile, &top[i], event, start_ns, end_ns);
+    }
+}
+
 static void find_host_events(const struct profile *profile, struct top_gap *top, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        const struct timeline *timeline;
-        int64_t                shortest_ns = INT64_MAX;
+        bool is_done = top[i].thread == NO_ID;
 
-        if (top[i].thread == NO_ID)
-            continue;
-        timeline = &profile->timelines.items[top[i].thread];
-        for (uint32_t j = 0; j < timeline->event_count; j++) {
-            uint32_t event = timeline->first_event + j;
-            int64_t  start_ns = event_start_ns(profile, event), end_ns, duration_ns;
-
-            if (start_ns >= top[i].gap.end_ns)
-                break;
-            duration_ns = event_duration_ns(profile, event);
-            end_ns = start_ns + duration_ns;
-            start_ns = start_ns > top[i].gap.start_ns ? start_ns : top[i].gap.start_ns;
-            end_ns = end_ns < top[i].gap.end_ns ? end_ns : top[i].gap.end_ns;
-            if ((end_ns - start_ns) * 2 < gap_ns(&top[i].gap) || duration_ns > shortest_ns)
-                continue;
-            shortest_ns = duration_ns;
-            top[i].host_event = event;
-        }
+        for (size_t before = 0; before < i && !is_done; before++)
+            is_done = top[before].thread == top[i].thread;
+        if (!is_done)
+            find_on_thread(profile, top[i].thread, top, count);
     }
 }
 
