@@ -16,15 +16,33 @@ struct grouping {
     double recorder; /* of what a stretch of the host's is likely to be the recorder's */
 };
 
-/* The group with this key; `*is_new` tells whether the caller has to add it. Rows count up with the
- * ids, which begin at 1: id 0 is the empty key. */
-static uint32_t group_of(struct intern *keys, const uint32_t *key, size_t words, bool *is_new)
-{
-    uint32_t before = keys->count;
-    uint32_t id = intern_add(keys, (struct str) { (const char *)key, words * sizeof *key });
+/* What tells groups apart, by row, and the rows by a hash of that; of two with the same one the
+ * second stands behind it. */
+struct group_key {
+    uint64_t words[2];
+};
+struct group_keys {
+    struct id_map rows;
+    VEC(struct group_key) list;
+};
 
-    *is_new = keys->count > before;
-    return id == NO_ID ? NO_ID : id - 1;
+/* The group with this key; `*is_new` tells whether the caller has to add it. NO_ID: out of memory.
+ */
+static uint32_t group_of(struct group_keys *keys, struct group_key key, bool *is_new)
+{
+    uint64_t hash = (key.words[0] * UINT64_C(0x9e3779b97f4a7c15)) ^ key.words[1];
+    uint32_t row;
+
+    while ((row = id_map_get(&keys->rows, hash)) != NO_ID &&
+           memcmp(&keys->list.items[row], &key, sizeof key) != 0)
+        hash++;
+    *is_new = row == NO_ID;
+    if (row != NO_ID)
+        return row;
+    row = (uint32_t)keys->list.count;
+    return vec_push(&keys->list, keys->rows.arena, key) && id_map_put(&keys->rows, hash, row)
+               ? row
+               : NO_ID;
 }
 
 static bool group_frames(struct grouping *grouping)
@@ -32,24 +50,22 @@ static bool group_frames(struct grouping *grouping)
     const struct path     *path = &grouping->study->path;
     const struct profile  *profile = grouping->study->profile;
     const struct pipeline *pipeline = grouping->study->pipeline;
-    struct intern          keys;
+    struct group_keys      keys = { .rows.arena = &grouping->scratch };
 
-    if (!intern_init(&keys, &grouping->scratch))
-        return false;
     for (uint32_t f = 0; f < path->frames.count; f++) {
         const struct frame *frame = &path->frames.items[f];
         struct frame_group  group = { .frame = f, .parent = NO_ID, .stage = NO_ID };
-        uint32_t            key[3], row;
+        struct group_key    key;
+        uint32_t            row;
         bool                is_new;
 
         if (frame->parent != NO_ID)
             group.parent = grouping->group_of_frame[frame->parent];
         if (pipeline && pipeline->stages.count)
             group.stage = pipeline->stage_of_frame[f];
-        key[0] = event_activity_id(profile, frame->event);
-        key[1] = group.parent;
-        key[2] = group.stage;
-        row = group_of(&keys, key, 3, &is_new);
+        key.words[0] = (uint64_t)event_activity_id(profile, frame->event) << 32 | group.stage;
+        key.words[1] = group.parent;
+        row = group_of(&keys, key, &is_new);
         if (row == NO_ID ||
             (is_new && !vec_push(&grouping->groups->frames, grouping->study->arena, group)))
             return false;
@@ -97,10 +113,8 @@ static bool group_segments(struct grouping *grouping)
 {
     const struct path     *path = &grouping->study->path;
     struct segment_groups *groups = grouping->groups;
-    struct intern          keys;
+    struct group_keys      keys = { .rows.arena = &grouping->scratch };
 
-    if (!intern_init(&keys, &grouping->scratch))
-        return false;
     for (size_t i = 0; i < path->segments.count; i++) {
         const struct segment *segment = &path->segments.items[i];
         double                recorded_ns = (double)(segment->end_ns - segment->start_ns);
@@ -110,18 +124,17 @@ static bool group_segments(struct grouping *grouping)
                                         .cell = segment->cell,
                                         .part = segment->part,
                                         .on_device = segment->on_device };
-        uint32_t              key[4], row;
+        struct group_key      key;
+        uint32_t              row;
         bool                  is_new;
 
         if (segment->frame != NO_ID)
             group.frame = grouping->group_of_frame[segment->frame];
         if (segment->owner != NO_ID)
             group.owner = grouping->group_of_frame[segment->owner];
-        key[0] = group.frame;
-        key[1] = group.owner;
-        key[2] = (uint32_t)group.part << 1 | group.on_device;
-        key[3] = group.cell;
-        row = group_of(&keys, key, 4, &is_new);
+        key.words[0] = (uint64_t)group.frame << 32 | group.owner;
+        key.words[1] = (uint64_t)group.cell << 32 | (uint32_t)group.part << 1 | group.on_device;
+        row = group_of(&keys, key, &is_new);
         if (row == NO_ID || (is_new && !vec_push(&groups->groups, grouping->study->arena, group)))
             return false;
         groups->group_of_segment[i] = row;
