@@ -29,8 +29,10 @@ static const uint8_t after[] = {
 const size_t analysis_count = ROW_none;
 
 /* Analyses that all others come after, directly or not, run first, one by one. Behind the last of
- * those each that comes right after it begins a lane, with all that come after that one. */
-enum { LANE_FIRST, LANE_PATH };
+ * those each that comes right after it begins a lane, with all that come after that one. Of those
+ * that come after the path, replay takes longest and needs nothing else: it is a lane that waits.
+ */
+enum { LANE_FIRST, LANE_PATH, LANE_REPLAY };
 struct lanes {
     uint8_t of[ROW_none];
     size_t  count; /* LANE_FIRST is one */
@@ -85,25 +87,71 @@ static struct lanes find_lanes(void)
     for (size_t i = first_count; i < analysis_count; i++) {
         assert(after[i] < i);
         lanes.of[i] = lanes.of[after[i]];
-        if (lanes.of[i] == LANE_FIRST)
+        if (i == ROW_replay)
+            lanes.of[i] = LANE_REPLAY;
+        else if (lanes.of[i] == LANE_FIRST)
             lanes.of[i] = (uint8_t)lanes.count++;
+        if (i == ROW_path)
+            lanes.count = LANE_REPLAY + 1;
     }
     assert(lanes.of[ROW_path] == LANE_PATH);
     return lanes;
 }
 
-static bool run_lane(const struct lanes *lanes, size_t lane, struct study *study, struct err *err)
+/* The path on its way from the lane that makes it to the one that waits for it. */
+struct handing_on {
+    pthread_mutex_t lock;
+    pthread_cond_t  changed;
+    struct path     path;
+    bool            is_there, is_over; /* over: the lane has ended, and may have failed before */
+};
+
+static void hand_on(struct handing_on *to, const struct path *path)
+{
+    pthread_mutex_lock(&to->lock);
+    if (path)
+        to->path = *path, to->is_there = true;
+    else
+        to->is_over = true;
+    pthread_cond_broadcast(&to->changed);
+    pthread_mutex_unlock(&to->lock);
+}
+
+/* false: there will be none. */
+static bool take_path(struct handing_on *from, struct path *path)
+{
+    pthread_mutex_lock(&from->lock);
+    while (!from->is_there && !from->is_over)
+        pthread_cond_wait(&from->changed, &from->lock);
+    if (from->is_there)
+        *path = from->path;
+    pthread_mutex_unlock(&from->lock);
+    return from->is_there;
+}
+
+static bool run_row(size_t row, struct study *study, struct handing_on *path, struct err *err)
+{
+    if (row == ROW_replay && !take_path(path, &study->path))
+        return true; /* the path's lane says why */
+    if (!run_one(analyses[row], study, err))
+        return false;
+    if (row == ROW_path)
+        hand_on(path, &study->path);
+    return row != ROW_steps || excerpt_make(study, 2 * EXCERPT_EVENTS, err);
+}
+
+static bool run_lane(const struct lanes *lanes, size_t lane, struct study *study,
+                     struct handing_on *path, struct err *err)
 {
     for (size_t i = 0; i < analysis_count; i++)
-        if (lanes->of[i] == lane &&
-            (!run_one(analyses[i], study, err) ||
-             (analyses[i] == &analysis_steps && !excerpt_make(study, 2 * EXCERPT_EVENTS, err))))
+        if (lanes->of[i] == lane && !run_row(i, study, path, err))
             return false;
     return true;
 }
 
 struct lane_run { /* a lane with all that it makes */
     const struct lanes *lanes;
+    struct handing_on  *path;
     struct study        study;
     struct arena        arena, shared;
     struct intern       names;
@@ -111,9 +159,11 @@ struct lane_run { /* a lane with all that it makes */
     bool                is_fine;
 };
 
-static void start_lane(struct lane_run *run, const struct lanes *lanes, const struct study *study)
+static void start_lane(struct lane_run *run, const struct lanes *lanes, struct handing_on *path,
+                       const struct study *study)
 {
     *run = (struct lane_run) { .lanes = lanes,
+                               .path = path,
                                .study = *study,
                                .arena.budget_bytes = study->arena->budget_bytes,
                                .shared.budget_bytes = study->arena->budget_bytes };
@@ -123,11 +173,19 @@ static void start_lane(struct lane_run *run, const struct lanes *lanes, const st
     facts_init(&run->study.facts, &run->arena, &run->names);
 }
 
+/* The path's lane is begun first, and the one that waits for it last. */
 static void work_lane(void *shared, size_t index)
 {
-    struct lane_run *run = (struct lane_run *)shared + index;
+    struct lane_run    *runs = shared, *run;
+    const struct lanes *lanes = runs->lanes;
+    size_t              lane = LANE_FIRST + 1 + index;
 
-    run->is_fine = run_lane(run->lanes, LANE_FIRST + 1 + index, &run->study, &run->err);
+    if (lane >= LANE_REPLAY)
+        lane = lane + 1 < lanes->count ? lane + 1 : LANE_REPLAY;
+    run = &runs[lane - LANE_FIRST - 1];
+    run->is_fine = run_lane(lanes, lane, &run->study, run->path, &run->err);
+    if (lane == LANE_PATH)
+        hand_on(run->path, NULL);
     arena_free(&run->shared);
 }
 
@@ -158,12 +216,14 @@ static bool join_lane(struct study *study, struct lane_run *run, size_t lane, st
 /* The same whatever the number of threads: lanes are joined in their order. */
 static bool run_lanes(const struct lanes *lanes, struct study *study, struct err *err)
 {
-    struct lane_run runs[ROW_none];
-    size_t          run_count = lanes->count - 1;
-    bool            is_fine = true;
+    struct lane_run   runs[ROW_none];
+    struct handing_on path = { .lock = PTHREAD_MUTEX_INITIALIZER,
+                               .changed = PTHREAD_COND_INITIALIZER };
+    size_t            run_count = lanes->count - 1;
+    bool              is_fine = true;
 
     for (size_t i = 0; i < run_count; i++)
-        start_lane(&runs[i], lanes, study);
+        start_lane(&runs[i], lanes, &path, study);
     parallel_for(run_count,
                  study->profile->event_count < THREADS_FROM_EVENTS ? 1 : study->options.threads,
                  work_lane, runs);
@@ -184,7 +244,7 @@ bool study_run(struct study *study, const struct profile *profile,
     if (!names)
         return err_memory(err, "the names of the profile");
     facts_init(&study->facts, arena, names);
-    if (!run_lane(&lanes, LANE_FIRST, study, err))
+    if (!run_lane(&lanes, LANE_FIRST, study, NULL, err))
         return false;
     study->around = nesting_find(study->profile, arena);
     if (!study->around)
