@@ -2,7 +2,7 @@
  * pipeline_build: stages of the input pipeline from iterator events inside the looked-at steps.
  * Iterator events and the identities between threads: tf.data's TraceMes (xprof's bottleneck
  * analysis reads the same ones). A captured function's work on pool threads is found through the
- * executor step it was given. O(frames + leaves).
+ * executor step it was given. O(frames).
  */
 #include "analyze/input/pipeline.h"
 
@@ -267,28 +267,30 @@ static bool has_stage_frame(const struct building *building, uint32_t frame)
     return false;
 }
 
-static bool add_leaf(struct building *building, const struct leaf *leaf)
+/* What a frame does itself. */
+static bool add_frame(struct building *building, uint32_t frame)
 {
-    uint32_t           stage = building->stage_of_frame[leaf->frame];
-    double             ns = (double)(leaf->end_ns - leaf->start_ns);
-    enum activity_kind own = frame_activity(building, leaf->frame)->kind;
+    uint32_t           stage = building->stage_of_frame[frame];
+    double             ns = (double)building->path->frame_self_ns[frame];
+    enum activity_kind own;
     uint32_t           op_type;
     struct stage      *row;
 
-    if (stage == NO_ID)
+    if (stage == NO_ID || ns <= 0)
         return true;
+    own = frame_activity(building, frame)->kind;
     row = &building->pipeline->stages.items[stage];
-    op_type = op_around(building, leaf->frame);
+    op_type = op_around(building, frame);
     if (op_type != NO_ID) {
-        if (has_random_name(building, leaf->frame))
+        if (has_random_name(building, frame))
             building->pipeline->stages.items[stage].draws_random = true;
         if (is_python_op(profile_str(building->profile, op_type)))
             row->python_ns += ns;
         if (!add_op_time(building, stage, op_type, ns))
             return false;
     }
-    if (!has_stage_frame(building, leaf->frame)) {
-        if (work_is_active(building->path->frame_work[leaf->frame]))
+    if (!has_stage_frame(building, frame)) {
+        if (work_is_active(building->path->frame_work[frame]))
             row->cpu_ns += ns;
     } else if (row->is_async && op_type == NO_ID &&
                (own == ACTIVITY_INPUT_STAGE || own == ACTIVITY_INPUT_BUFFER ||
@@ -300,16 +302,13 @@ static bool add_leaf(struct building *building, const struct leaf *leaf)
     return true;
 }
 
-static bool add_leaves(struct building *building)
+static bool add_frames(struct building *building)
 {
-    for (size_t l = 0; l < building->path->lines.count; l++) {
-        const struct path_line *line = &building->path->lines.items[l];
+    bool is_done = true;
 
-        for (size_t i = 0; i < line->leaves.count; i++)
-            if (!add_leaf(building, &line->leaves.items[i]))
-                return false;
-    }
-    return true;
+    for (uint32_t f = 0; is_done && f < building->path->frames.count; f++)
+        is_done = add_frame(building, f);
+    return is_done;
 }
 
 static void add_path(struct building *building)
@@ -382,7 +381,7 @@ struct pipeline *pipeline_build(struct study *study, struct arena *scratch)
     if (!building.pipeline || !building.stage_of_frame || !find_stages(&building))
         return NULL;
     assign_producers(&building);
-    if (!map_functions(&building) || !add_leaves(&building))
+    if (!map_functions(&building) || !add_frames(&building))
         return NULL;
     add_path(&building);
     average(&building);

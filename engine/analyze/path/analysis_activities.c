@@ -81,23 +81,13 @@ static void sum_frames(struct summing *summing)
 
         sums->events++;
         sums->total_ns += ns;
+        sums->self_ns += (double)summing->path->frame_self_ns[f];
         if (ns > sums->max_ns)
             sums->max_ns = ns;
         if (sums->last_step != step)
             sums->steps++;
         sums->last_step = step;
         sums->on_leader = sums->on_leader || frame->timeline == summing->path->leader;
-    }
-}
-
-static void sum_leaves(struct summing *summing)
-{
-    for (size_t l = 0; l < summing->path->lines.count; l++) {
-        const struct path_line *line = &summing->path->lines.items[l];
-
-        for (size_t i = 0; i < line->leaves.count; i++)
-            sums_of(summing, line->leaves.items[i].frame)->self_ns +=
-                (double)(line->leaves.items[i].end_ns - line->leaves.items[i].start_ns);
     }
 }
 
@@ -316,7 +306,6 @@ static bool sum_all(struct study *study, struct arena *scratch)
     if (!table || !summing.sums)
         return false;
     sum_frames(&summing);
-    sum_leaves(&summing);
     if (!sum_path(&summing))
         return false;
     for (uint32_t a = 0; a < study->profile->activities.count; a++)

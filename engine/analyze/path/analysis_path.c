@@ -7,6 +7,7 @@
  */
 #include "analyze/analysis.h"
 #include "analyze/path/path_walk.h"
+#include "analyze/path/unseen_waits.h"
 #include "analyze/step/runs.h"
 #include "analyze/step/start_up.h"
 #include "base/macros.h"
@@ -128,7 +129,7 @@ static bool add_windows(const struct study *study, struct arena *scratch, struct
     return true;
 }
 
-static bool flatten(struct study *study, const struct device_row *device, struct arena *scratch)
+static bool flatten(struct study *study, struct walk *walk, struct arena *scratch)
 {
     const struct profile *profile = study->profile;
     struct intervals      windows = { 0 };
@@ -141,11 +142,11 @@ static bool flatten(struct study *study, const struct device_row *device, struct
                                         .is_leader = t == study->path.leader,
                                         .is_device = timeline->device != NO_ID };
 
-        if (!is_worker(study, timeline, device))
+        if (!is_worker(study, timeline, walk->device))
             continue;
-        if (!leaves_build(profile, windows.list.items, windows.list.count, study->arena,
-                          study->arena, &study->path, &line) ||
-            !vec_push(&study->path.lines, study->arena, line))
+        if (!leaves_build(profile, windows.list.items, windows.list.count, study->arena, scratch,
+                          &study->path, &line) ||
+            !vec_push(&walk->lines, scratch, line))
             return false;
     }
     start_up_mark(study, &study->path);
@@ -234,8 +235,9 @@ static void add_thread(struct thread_counts *counts, const struct leaf *leaf, si
 }
 
 /* How many host threads were at work during each segment, on average. */
-static bool count_threads(struct path *path, struct arena *scratch)
+static bool count_threads(const struct walk *walk, struct arena *scratch)
 {
+    struct path         *path = walk->path;
     struct thread_counts counts = { .path = path };
     int32_t              around[KINDS_OF_WORK] = { 0 };
 
@@ -250,8 +252,8 @@ static bool count_threads(struct path *path, struct arena *scratch)
         segment->input_threads = segment->compute_threads = 0;
         segment->other_threads = segment->is_python ? 1 : 0; /* Python itself leaves no event */
     }
-    for (size_t l = 0; l < path->lines.count; l++) {
-        const struct path_line *line = &path->lines.items[l];
+    for (size_t l = 0; l < walk->lines.count; l++) {
+        const struct path_line *line = &walk->lines.items[l];
 
         for (size_t i = 0, place = 0; i < line->leaves.count && !line->is_device; i++)
             if (work_is_active(path->frame_work[line->leaves.items[i].frame]))
@@ -337,18 +339,17 @@ static bool find_launchers(const struct study *study, struct arena *scratch, str
 
 static bool find_workers(const struct study *study, struct arena *scratch, struct walk *walk)
 {
-    const struct path *path = &study->path;
-    size_t             timelines = study->profile->timelines.count;
+    size_t timelines = study->profile->timelines.count;
 
-    walk->workers.workers = arena_new_array(scratch, struct worker, path->lines.count);
-    walk->streams.workers = arena_new_array(scratch, struct worker, path->lines.count);
+    walk->workers.workers = arena_new_array(scratch, struct worker, walk->lines.count);
+    walk->streams.workers = arena_new_array(scratch, struct worker, walk->lines.count);
     walk->worker_of = arena_new_array(scratch, uint32_t, timelines + 1);
     if (!walk->workers.workers || !walk->streams.workers || !walk->worker_of)
         return false;
     for (size_t i = 0; i < timelines; i++)
         walk->worker_of[i] = NO_ID;
-    for (size_t i = 0; i < path->lines.count; i++) {
-        const struct path_line *line = &path->lines.items[i];
+    for (size_t i = 0; i < walk->lines.count; i++) {
+        const struct path_line *line = &walk->lines.items[i];
         bool                    is_stream = walk->device && line->is_device;
         struct crew            *crew = is_stream ? &walk->streams : &walk->workers;
 
@@ -364,7 +365,7 @@ static bool prepare(struct study *study, struct arena *scratch, struct walk *wal
     const struct path *path = &study->path;
 
     walk->device = device_activity_leading(study);
-    if (!flatten(study, walk->device, scratch))
+    if (!flatten(study, walk, scratch))
         return false;
     walk->leader = walk->led = path->leader;
     if (!find_workers(study, scratch, walk))
@@ -386,6 +387,24 @@ static bool set_facts(struct study *study)
            facts_set(facts, &produces[FACT_STEPS], (double)path->step_rows.count);
 }
 
+/* What others ask leaves for; all of them take as much memory as the segments. */
+static bool sum_leaves(struct study *study, const struct walk *walk)
+{
+    struct path *path = &study->path;
+
+    path->frame_self_ns = arena_new_array(study->arena, int64_t, path->frames.count + 1);
+    for (size_t l = 0; path->frame_self_ns && l < walk->lines.count; l++) {
+        const struct path_line *line = &walk->lines.items[l];
+
+        for (size_t i = 0; i < line->leaves.count; i++)
+            path->frame_self_ns[line->leaves.items[i].frame] +=
+                line->leaves.items[i].end_ns - line->leaves.items[i].start_ns;
+        if (line->is_leader)
+            path->unseen = unseen_waits_find(study, line);
+    }
+    return path->frame_self_ns != NULL;
+}
+
 static bool walk_steps(struct study *study, struct arena *scratch)
 {
     struct intervals runs = { 0 };
@@ -403,7 +422,7 @@ static bool walk_steps(struct study *study, struct arena *scratch)
             return false;
     }
     reverse(&study->path);
-    if (!count_threads(&study->path, scratch))
+    if (!count_threads(&walk, scratch) || !sum_leaves(study, &walk))
         return false;
     study->path.core_count = count_cores(study);
     return sum_cpu(study);

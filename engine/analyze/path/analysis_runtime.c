@@ -5,7 +5,6 @@
  *   cost  O(frames + path segments x nesting depth + runs)
  */
 #include "analyze/analysis.h"
-#include "analyze/path/unseen_waits.h"
 #include "analyze/path/work.h"
 #include "analyze/step/runs.h"
 #include "base/sample.h"
@@ -399,7 +398,7 @@ static bool set_runs(struct counting *counting, struct arena *scratch)
 
 static bool set_unseen(struct study *study)
 {
-    struct unseen_waits waits = unseen_waits_find(study);
+    struct unseen_waits waits = study->path.unseen;
     double              steps = (double)study->path.step_rows.count;
     struct facts       *facts = &study->facts;
 

@@ -53,10 +53,15 @@ struct segment {
     float    input_threads, other_threads; /* host threads at work meanwhile, on average */
     float    compute_threads;              /* of these, those that compute */
 };
+/* Waits for an accelerator that no event shows, in the looked-at steps together (unseen_waits.h). */
+struct unseen_waits {
+    double count, ns;
+    double steps; /* that have one */
+};
 struct path {
     VEC(struct frame) frames;
-    uint8_t *frame_work; /* enum work (work.h), by frame */
-    VEC(struct path_line) lines;
+    uint8_t *frame_work;    /* enum work (work.h), by frame */
+    int64_t *frame_self_ns; /* by frame: of its timeline's leaves */
     VEC(struct segment) segments; /* by step, then time */
     VEC(uint32_t) step_rows;      /* the steps looked at: rows of steps->list, ascending */
     uint32_t leader;              /* timeline that leads the steps, or NO_ID */
@@ -69,6 +74,7 @@ struct path {
     bool     is_fed_by_queue;     /* runs of a session beside the leader's fill a queue for them */
     VEC(double) cpu_ns;           /* by step row: host thread time at work, all threads */
     VEC(double) input_cpu_ns;     /* of that, work for input */
+    struct unseen_waits unseen;
 };
 
 /* The first segment that ends behind a time. */

@@ -29,11 +29,12 @@ struct async_op {
 struct walk {
     const struct profile *profile;
     struct path          *path;
-    struct crew           workers;   /* host threads; without an accelerator whoever works */
-    struct crew           streams;   /* of the device that the path follows */
-    uint32_t             *worker_of; /* by timeline: its row of workers, or NO_ID */
-    uint32_t              leader;    /* timeline, or NO_ID: workers only */
-    uint32_t              led;       /* who led when the workers were looked at last */
+    VEC(struct path_line) lines;
+    struct crew workers;                /* host threads; without an accelerator whoever works */
+    struct crew streams;                /* of the device that the path follows */
+    uint32_t   *worker_of;              /* by timeline: its row of workers, or NO_ID */
+    uint32_t    leader;                 /* timeline, or NO_ID: workers only */
+    uint32_t    led;                    /* who led when the workers were looked at last */
     VEC(struct async_op) async_ops;     /* by start */
     const struct intervals  *runs;      /* when a program ran, on this host */
     const struct device_row *device;    /* NULL: no accelerator */

@@ -7,14 +7,6 @@
 /* Until a thread has learnt of it, woken up and got the interpreter's lock some time goes by. */
 static const int64_t WAKING_NS = 300000, WAKING_PART = 8, SHORTEST_NS = 200000;
 
-static const struct path_line *leading_line(const struct path *path)
-{
-    for (size_t i = 0; i < path->lines.count; i++)
-        if (path->lines.items[i].is_leader)
-            return &path->lines.items[i];
-    return NULL;
-}
-
 /* The gap that goes on at a moment, from its begin: one over the end of a step is two. NULL: the
  * device works. */
 static const struct device_gap *gap_at(const struct device_row *device, int64_t time_ns)
@@ -53,16 +45,15 @@ static bool is_wait(const struct study *study, const struct device_row *device, 
            is_own_work(study, gap);
 }
 
-struct unseen_waits unseen_waits_find(const struct study *study)
+struct unseen_waits unseen_waits_find(const struct study *study, const struct path_line *line)
 {
     const struct path       *path = &study->path;
     const struct device_row *device = device_activity_leading(study);
-    const struct path_line  *line = leading_line(path);
     struct unseen_waits      waits = { 0 };
     int64_t                  last_ns = INT64_MAX;
     size_t                   last_step = SIZE_MAX;
 
-    for (size_t i = 0; device && line && path->leader != NO_ID && i < line->leaves.count; i++) {
+    for (size_t i = 0; device && i < line->leaves.count; i++) {
         const struct leaf *leaf = &line->leaves.items[i];
         size_t             step;
 

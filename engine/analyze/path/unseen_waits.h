@@ -8,12 +8,7 @@
 
 #include "analyze/study.h"
 
-struct unseen_waits { /* of the looked-at steps together */
-    double count, ns;
-    double steps; /* that have one */
-};
-
-/* None without an accelerator or a leading thread. O(leaves of the leading thread log gaps). */
-struct unseen_waits unseen_waits_find(const struct study *study);
+/* `line`: of the leading thread. None without an accelerator. O(leaves log gaps). */
+struct unseen_waits unseen_waits_find(const struct study *study, const struct path_line *line);
 
 #endif
