@@ -5,17 +5,12 @@
 #include "base/file.h"
 #include "base/macros.h"
 #include "cli/command.h"
+#include "testing.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum { SAMPLE_ARGUMENTS = 12 };
 

@@ -2,12 +2,7 @@
 #ifndef TFPROF_TESTS_COMPILED_PROGRAM_H
 #define TFPROF_TESTS_COMPILED_PROGRAM_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "testing.h"
 
 #include "analyze/analysis.h"
 #include "analyze/excess/compiled.h"

@@ -3,12 +3,7 @@
 #ifndef TFPROF_TESTS_EXCESS_PROGRAM_H
 #define TFPROF_TESTS_EXCESS_PROGRAM_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "testing.h"
 
 #include "analyze/analysis.h"
 #include "profile_builder.h"

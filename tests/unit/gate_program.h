@@ -5,15 +5,10 @@
 #include "gate/counts.h"
 #include "gate/gate.h"
 #include "gate/statistics.h"
+#include "testing.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { STEPS = 32 };
 
@@ -35,7 +30,8 @@ static inline double noise(struct random *random)
     return sum;
 }
 
-static inline bool add_kernel(struct summary *summary, const char *name, double ns, struct arena *arena)
+static inline bool add_kernel(struct summary *summary, const char *name, double ns,
+                              struct arena *arena)
 {
     struct item item = {
         .name = name, .group = "", .file = "", .dtype = "", .trait = "", .ns = ns, .count = 10
@@ -45,7 +41,7 @@ static inline bool add_kernel(struct summary *summary, const char *name, double 
 }
 
 static inline void make(struct summary *summary, const struct program *program, size_t runs,
-                 struct random *random, struct arena *arena)
+                        struct random *random, struct arena *arena)
 {
     static const char *const names[] = { "gemm", "conv", "softmax", "norm", "relu", "adam" };
 
@@ -77,7 +73,8 @@ static inline void make(struct summary *summary, const struct program *program, 
     summary->items[ITEM_KERNEL].is_complete = true;
 }
 
-static inline bool add_fact(struct summary *summary, const char *name, double value, struct arena *arena)
+static inline bool add_fact(struct summary *summary, const char *name, double value,
+                            struct arena *arena)
 {
     struct series series = { .name = name, .values = arena_new_array(arena, double, 1) };
 
@@ -85,8 +82,8 @@ static inline bool add_fact(struct summary *summary, const char *name, double va
     return vec_push(&summary->facts, arena, series);
 }
 
-static inline struct item row(const char *name, const char *group, const char *dtype, const char *trait,
-                       double ns)
+static inline struct item row(const char *name, const char *group, const char *dtype,
+                              const char *trait, double ns)
 {
     return (struct item) { .name = name,
                            .group = group,

@@ -41,8 +41,7 @@ static inline void one_step_begin(struct one_step *step)
     uint32_t host, gpu;
 
     *step = (struct one_step) { 0 };
-    builder_start(&step->b, FORMAT_KINETO);
-    host = builder_host(&step->b, "h");
+    host = builder_start_host(&step->b, FORMAT_KINETO);
     gpu = builder_device(&step->b, host, "GPU 0", "NVIDIA A100", DEVICE_GPU);
     step->thread = builder_timeline(&step->b, host, NO_ID, "main");
     step->stream = builder_timeline(&step->b, host, gpu, "stream 1");

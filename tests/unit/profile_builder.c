@@ -1,16 +1,11 @@
 #include "profile_builder.h"
 
 #include "model/nesting.h"
+#include "testing.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 void builder_start(struct profile_builder *builder, enum profile_format format)
 {
@@ -36,6 +31,12 @@ uint32_t builder_host(struct profile_builder *builder, const char *name)
 
     assert_true(vec_push(&builder->profile.hosts, &builder->arena, host));
     return (uint32_t)builder->profile.hosts.count - 1;
+}
+
+uint32_t builder_start_host(struct profile_builder *builder, enum profile_format format)
+{
+    builder_start(builder, format);
+    return builder_host(builder, "h");
 }
 
 uint32_t builder_device(struct profile_builder *builder, uint32_t host, const char *name,

@@ -29,6 +29,8 @@ struct profile_builder {
 void     builder_start(struct profile_builder *builder, enum profile_format format);
 uint32_t builder_name(struct profile_builder *builder, const char *name);
 uint32_t builder_host(struct profile_builder *builder, const char *name);
+/* Begins with one host, "h". */
+uint32_t builder_start_host(struct profile_builder *builder, enum profile_format format);
 uint32_t builder_device(struct profile_builder *builder, uint32_t host, const char *name,
                         const char *model, enum device_kind kind);
 /* device NO_ID: a host thread, else a stream of it. */

@@ -6,13 +6,9 @@
 #define TFPROF_TESTS_RANK_PROGRAM_H
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "analyze/analysis.h"
 #include "analyze/path/path.h"
@@ -36,7 +32,7 @@ static inline double part_ns(int part)
 }
 
 static inline bool replay_parts(void *context, const struct edit *edits, size_t count,
-                         struct replay_result *result, struct err *err)
+                                struct replay_result *result, struct err *err)
 {
     double left[PART_COUNT], steps_ns = 0;
 
@@ -86,7 +82,8 @@ static inline void start(struct fixture *f, replay_function *replay)
     }
 }
 
-static inline struct draft draft_of(struct fixture *f, int rule, struct price_request price, uint32_t mask)
+static inline struct draft draft_of(struct fixture *f, int rule, struct price_request price,
+                                    uint32_t mask)
 {
     struct draft draft = { .rule = &f->rules[rule], .price = price, .confidence = CONFIDENCE_HIGH };
     struct edit  edit = { .kind = EDIT_SCALE, .select = { .part_mask = mask, .host = NO_ID } };

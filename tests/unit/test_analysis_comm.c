@@ -1,10 +1,6 @@
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "analyze/analysis.h"
 #include "base/macros.h"
@@ -98,8 +94,7 @@ static void one_rank_without_collectives_is_said(void **state)
     struct err             err = { 0 };
 
     (void)state;
-    builder_start(&b, FORMAT_XSPACE);
-    builder_host(&b, "h");
+    builder_start_host(&b, FORMAT_XSPACE);
     builder_finish(&b);
     assert_true(analysis_comm.run(&b.study, &err));
     assert_non_null(facts_why_absent(&b.study.facts, "comm.exposed_share"));
@@ -117,8 +112,7 @@ static void types_of_one_name_are_told_apart(void **state)
     uint32_t               host, thread;
 
     (void)state;
-    builder_start(&b, FORMAT_KINETO);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_KINETO);
     thread = builder_timeline(&b, host, NO_ID, "main");
     builder_step(&b, host, 0, 1000);
     row.type = builder_name(&b, "all-reduce");
@@ -171,8 +165,7 @@ static void links_tell_the_least_time(void **state)
         uint32_t host, device, line;
         double   share;
 
-        builder_start(&b, FORMAT_KINETO);
-        host = builder_host(&b, "h");
+        host = builder_start_host(&b, FORMAT_KINETO);
         b.profile.hosts.items[host].device_count = rows[i].device_count;
         device = builder_device(&b, host, "GPU 0", rows[i].device, DEVICE_GPU);
         b.profile.devices.items[device].compute_major = strstr(rows[i].device, "H100") ? 9 : 8;
@@ -195,15 +188,8 @@ static void links_tell_the_least_time(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_late_rank_is_named),
-        cmocka_unit_test(a_skew_longer_than_the_collective_is_no_share),
-        cmocka_unit_test(one_rank_without_collectives_is_said),
-        cmocka_unit_test(types_of_one_name_are_told_apart),
-        cmocka_unit_test(links_tell_the_least_time),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(the_late_rank_is_named),
+          cmocka_unit_test(a_skew_longer_than_the_collective_is_no_share),
+          cmocka_unit_test(one_rank_without_collectives_is_said),
+          cmocka_unit_test(types_of_one_name_are_told_apart),
+          cmocka_unit_test(links_tell_the_least_time))

@@ -1,14 +1,9 @@
 #include "analyze/analysis.h"
 
 #include "profile_builder.h"
+#include "testing.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 struct call {
     const char *ranges[2]; /* outer, inner; NULL: none */
@@ -21,8 +16,7 @@ static void build(struct profile_builder *b, const struct call *calls, size_t co
     uint32_t   host, gpu, thread, stream;
     int64_t    now = 0;
 
-    builder_start(b, FORMAT_KINETO);
-    host = builder_host(b, "h");
+    host = builder_start_host(b, FORMAT_KINETO);
     gpu = builder_device(b, host, "GPU 0", "", DEVICE_GPU);
     thread = builder_timeline(b, host, NO_ID, "main");
     stream = builder_timeline(b, host, gpu, "stream 7");
@@ -82,12 +76,5 @@ static void ranges_are_asked_for(void **state)
     builder_free(&b);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(innermost_range_of_the_user_counts),
-        cmocka_unit_test(ranges_are_asked_for),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(innermost_range_of_the_user_counts),
+          cmocka_unit_test(ranges_are_asked_for))

@@ -1,10 +1,6 @@
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "analyze/analysis.h"
 #include "profile_builder.h"
@@ -18,8 +14,7 @@ static struct two_streams build_gpu(struct profile_builder *b)
     struct two_streams s;
     uint32_t           gpu;
 
-    builder_start(b, FORMAT_KINETO);
-    s.host = builder_host(b, "h");
+    s.host = builder_start_host(b, FORMAT_KINETO);
     gpu = builder_device(b, s.host, "GPU 0", "NVIDIA A100", DEVICE_GPU);
     s.thread = builder_timeline(b, s.host, NO_ID, "main");
     s.compute = builder_timeline(b, s.host, gpu, "stream 7");
@@ -139,8 +134,7 @@ static void host_transfers_count_once(void **state)
     uint32_t               host, thread;
 
     (void)state;
-    builder_start(&b, FORMAT_XSPACE);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_XSPACE);
     thread = builder_timeline(&b, host, NO_ID, "python");
     builder_step(&b, host, 0, 100000);
     builder_slice(&b, thread, "DevicePut", ACTIVITY_TRANSFER, 1000, 20000);
@@ -332,19 +326,11 @@ static void waits_of_a_server_hold_no_other_request(void **state)
     check_server(false, 10000, 100000);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(copies_are_exposed_where_no_kernel_runs),
-        cmocka_unit_test(copies_are_of_the_step_that_asked),
-        cmocka_unit_test(host_transfers_count_once),
-        cmocka_unit_test(pageable_memory_is_what_is_told),
-        cmocka_unit_test(a_sync_costs_its_bubble),
-        cmocka_unit_test(a_graph_is_one_launch),
-        cmocka_unit_test(waits_of_several_threads_share_a_bubble),
-        cmocka_unit_test(a_wait_is_of_the_programs_own_function),
-        cmocka_unit_test(waits_of_a_server_hold_no_other_request),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(copies_are_exposed_where_no_kernel_runs),
+          cmocka_unit_test(copies_are_of_the_step_that_asked),
+          cmocka_unit_test(host_transfers_count_once),
+          cmocka_unit_test(pageable_memory_is_what_is_told),
+          cmocka_unit_test(a_sync_costs_its_bubble), cmocka_unit_test(a_graph_is_one_launch),
+          cmocka_unit_test(waits_of_several_threads_share_a_bubble),
+          cmocka_unit_test(a_wait_is_of_the_programs_own_function),
+          cmocka_unit_test(waits_of_a_server_hold_no_other_request))

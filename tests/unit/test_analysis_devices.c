@@ -1,10 +1,6 @@
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "analyze/analysis.h"
 #include "analyze/device/device_activity.h"
@@ -40,8 +36,7 @@ static void gaps_have_causes(void **state)
     uint32_t               host, gpu, thread, one, two, from, to;
 
     (void)state;
-    builder_start(&b, FORMAT_KINETO);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_KINETO);
     gpu = builder_device(&b, host, "GPU 0", "NVIDIA A100", DEVICE_GPU);
     thread = builder_timeline(&b, host, NO_ID, "main");
     one = builder_timeline(&b, host, gpu, "stream 1");
@@ -80,8 +75,7 @@ static void devices_of_other_times_do_not_count(void **state)
     uint32_t               host, thread;
 
     (void)state;
-    builder_start(&b, FORMAT_XSPACE);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_XSPACE);
     thread = builder_timeline(&b, host, NO_ID, "main");
     builder_slice(&b, thread, "op", ACTIVITY_OP, 0, 1000);
     builder_step(&b, host, 0, 1000000);
@@ -120,8 +114,7 @@ static void makers_say_which_types_a_device_multiplies(void **state)
         uint32_t               host, gpu;
         double                 tf32, f8;
 
-        builder_start(&b, FORMAT_KINETO);
-        host = builder_host(&b, "h");
+        host = builder_start_host(&b, FORMAT_KINETO);
         gpu = builder_device(&b, host, "GPU 0", rows[i].model, DEVICE_GPU);
         builder_step(&b, host, 0, 1000);
         builder_slice(&b, builder_timeline(&b, host, gpu, "stream 7"), "k", ACTIVITY_KERNEL, 0,
@@ -152,14 +145,6 @@ static void a_cpu_program_has_no_device(void **state)
     builder_free(&b);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gaps_have_causes),
-        cmocka_unit_test(devices_of_other_times_do_not_count),
-        cmocka_unit_test(makers_say_which_types_a_device_multiplies),
-        cmocka_unit_test(a_cpu_program_has_no_device),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(gaps_have_causes), cmocka_unit_test(devices_of_other_times_do_not_count),
+          cmocka_unit_test(makers_say_which_types_a_device_multiplies),
+          cmocka_unit_test(a_cpu_program_has_no_device))

@@ -1,9 +1,5 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "analyze/analysis.h"
 #include "analyze/emit.h"
@@ -449,25 +445,12 @@ static void bags_of_embeddings(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_second_forward_is_seen),
-        cmocka_unit_test(bags_of_embeddings),
-        cmocka_unit_test(a_step_with_a_closure),
-        cmocka_unit_test(clearing_and_clipping_are_summed),
-        cmocka_unit_test(pauses_of_every_step_are_summed),
-        cmocka_unit_test(casts_are_counted),
-        cmocka_unit_test(products_convert_their_weights),
-        cmocka_unit_test(on_a_device_its_work_counts),
-        cmocka_unit_test(appending_is_seen),
-        cmocka_unit_test(medians_need_no_order),
-        cmocka_unit_test(a_second_backward_is_seen),
-        cmocka_unit_test(gradients_of_gradients),
-        cmocka_unit_test(parameters_written_by_hand),
-        cmocka_unit_test(all_pairs_are_seen),
-        cmocka_unit_test(attention_that_drops_is_priced),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(a_second_forward_is_seen), cmocka_unit_test(bags_of_embeddings),
+          cmocka_unit_test(a_step_with_a_closure),
+          cmocka_unit_test(clearing_and_clipping_are_summed),
+          cmocka_unit_test(pauses_of_every_step_are_summed), cmocka_unit_test(casts_are_counted),
+          cmocka_unit_test(products_convert_their_weights),
+          cmocka_unit_test(on_a_device_its_work_counts), cmocka_unit_test(appending_is_seen),
+          cmocka_unit_test(medians_need_no_order), cmocka_unit_test(a_second_backward_is_seen),
+          cmocka_unit_test(gradients_of_gradients), cmocka_unit_test(parameters_written_by_hand),
+          cmocka_unit_test(all_pairs_are_seen), cmocka_unit_test(attention_that_drops_is_priced))

@@ -1,9 +1,5 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "analyze/analysis.h"
 #include "eager_program.h"
@@ -177,13 +173,6 @@ static void a_tensor_is_printed(void **state)
     builder_free(&program.b);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(statistics_are_read),       cmocka_unit_test(constants_are_built_again),
-        cmocka_unit_test(weights_are_derived_again), cmocka_unit_test(validation_behind_the_update),
-        cmocka_unit_test(a_tensor_is_printed),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(statistics_are_read), cmocka_unit_test(constants_are_built_again),
+          cmocka_unit_test(weights_are_derived_again),
+          cmocka_unit_test(validation_behind_the_update), cmocka_unit_test(a_tensor_is_printed))

@@ -1,13 +1,7 @@
 #include "analyze/analysis.h"
 
 #include "profile_builder.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "testing.h"
 
 static const char gemm[] = "ampere_sgemm_128x64_tn";
 static const char add[] = "void at::native::vectorized_elementwise_kernel<4, add>";
@@ -82,8 +76,7 @@ static void shapes_are_asked_for(void **state)
     uint32_t               host;
 
     (void)state;
-    builder_start(&b, FORMAT_KINETO);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_KINETO);
     builder_slice(
         &b,
         builder_timeline(&b, host, builder_device(&b, host, "GPU 0", "", DEVICE_GPU), "stream 7"),
@@ -97,12 +90,4 @@ static void shapes_are_asked_for(void **state)
     builder_free(&b);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kernels_behind_products),
-        cmocka_unit_test(shapes_are_asked_for),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(kernels_behind_products), cmocka_unit_test(shapes_are_asked_for))

@@ -1,10 +1,6 @@
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "analyze/analysis.h"
 #include "analyze/ops/op_cost.h"
@@ -75,8 +71,7 @@ static void the_best_rate_is_the_yardstick_on_a_cpu(void **state)
     uint32_t               host, thread, fast, slow;
 
     (void)state;
-    builder_start(&b, FORMAT_XSPACE);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_XSPACE);
     thread = builder_timeline(&b, host, NO_ID, "worker");
     fast = builder_op(&b, "fast", "MatMul", "f32[1000,1000] f32[1000,1000] -> f32[1000,1000]");
     slow = builder_op(&b, "slow", "MatMul", "f32[1000,1000] f32[1000,1000] -> f32[1000,1000]");
@@ -111,8 +106,7 @@ static void a_product_inside_a_call_counts_once(void **state)
     uint32_t               host, thread, outer, inner;
 
     (void)state;
-    builder_start(&b, FORMAT_KINETO);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_KINETO);
     thread = builder_timeline(&b, host, NO_ID, "worker");
     outer = builder_op(&b, "aten::linear", "aten::linear", "f32[1000,1000] f32[1000,1000]");
     inner = builder_op(&b, "aten::addmm", "aten::addmm", "f32[1000] f32[1000,1000] f32[1000,1000]");
@@ -158,8 +152,7 @@ static void ops_that_memory_holds(void **state)
     int64_t                at = 0;
 
     (void)state;
-    builder_start(&b, FORMAT_KINETO);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_KINETO);
     line = builder_timeline(
         &b, host, builder_device(&b, host, "GPU 0", "NVIDIA A100-SXM4-40GB", DEVICE_GPU), "s");
     builder_step(&b, host, 0, 100000);
@@ -212,8 +205,7 @@ static void each_type_has_its_peak(void **state)
         struct err             err = { 0 };
         uint32_t               host, line, op;
 
-        builder_start(&b, FORMAT_KINETO);
-        host = builder_host(&b, "h");
+        host = builder_start_host(&b, FORMAT_KINETO);
         line = builder_timeline(&b, host,
                                 builder_device(&b, host, "GPU 0", rows[i].device, DEVICE_GPU), "s");
         op = builder_op(&b, rows[i].type, rows[i].type, rows[i].tensors);
@@ -240,8 +232,7 @@ static void what_lies_in_the_chip_may_hold_an_op(void **state)
     uint32_t               host, device, line, op;
 
     (void)state;
-    builder_start(&b, FORMAT_XSPACE);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_XSPACE);
     device = builder_device(&b, host, "/device:TPU:0", "TPU", DEVICE_TPU);
     line = builder_timeline(&b, host, device, "ops");
     op = builder_op(&b, "fusion", "fusion", NULL);
@@ -260,17 +251,8 @@ static void what_lies_in_the_chip_may_hold_an_op(void **state)
     builder_free(&b);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(products_cost_two_mkn),
-        cmocka_unit_test(models_are_found_by_name),
-        cmocka_unit_test(the_best_rate_is_the_yardstick_on_a_cpu),
-        cmocka_unit_test(a_product_inside_a_call_counts_once),
-        cmocka_unit_test(ops_that_memory_holds),
-        cmocka_unit_test(each_type_has_its_peak),
-        cmocka_unit_test(what_lies_in_the_chip_may_hold_an_op),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(products_cost_two_mkn), cmocka_unit_test(models_are_found_by_name),
+          cmocka_unit_test(the_best_rate_is_the_yardstick_on_a_cpu),
+          cmocka_unit_test(a_product_inside_a_call_counts_once),
+          cmocka_unit_test(ops_that_memory_holds), cmocka_unit_test(each_type_has_its_peak),
+          cmocka_unit_test(what_lies_in_the_chip_may_hold_an_op))

@@ -1,13 +1,7 @@
 #include "analyze/analysis.h"
 
 #include "profile_builder.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "testing.h"
 
 static const char reduce[] =
     "void vllm::cross_device_reduce_1stage<__nv_bfloat16, 4>(vllm::RankData*)";
@@ -49,8 +43,7 @@ static void pairs_that_a_library_has(void **state)
         int64_t                now = 0;
         double                 saved_ns = 0;
 
-        builder_start(&b, FORMAT_KINETO);
-        host = builder_host(&b, "h");
+        host = builder_start_host(&b, FORMAT_KINETO);
         gpu = builder_device(&b, host, "GPU 0", "", DEVICE_GPU);
         b.profile.devices.items[gpu].compute_major = devices[d].compute_major;
         b.profile.devices.items[gpu].is_amd = devices[d].is_amd;

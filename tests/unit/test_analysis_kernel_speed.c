@@ -1,14 +1,9 @@
 #include "analyze/analysis.h"
 
 #include "profile_builder.h"
+#include "testing.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 /*
  * Six steps of 10 us. In each, on one stream: a product alone for 100 ns, a product beside a
@@ -29,8 +24,7 @@ static void products_and_clocks(void **state)
     double                 alike_ns, all_ns;
 
     (void)state;
-    builder_start(&b, FORMAT_KINETO);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_KINETO);
     gpu = builder_device(&b, host, "GPU 0", "", DEVICE_GPU);
     stream = builder_timeline(&b, host, gpu, "stream 7");
     comm = builder_timeline(&b, host, gpu, "stream 20");
@@ -75,8 +69,7 @@ static void few_calls_say_nothing(void **state)
     uint32_t               host, gpu;
 
     (void)state;
-    builder_start(&b, FORMAT_KINETO);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_KINETO);
     gpu = builder_device(&b, host, "GPU 0", "", DEVICE_GPU);
     builder_slice(&b, builder_timeline(&b, host, gpu, "stream 7"), "ampere_sgemm", ACTIVITY_KERNEL,
                   0, 100);
@@ -89,12 +82,4 @@ static void few_calls_say_nothing(void **state)
     builder_free(&b);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(products_and_clocks),
-        cmocka_unit_test(few_calls_say_nothing),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(products_and_clocks), cmocka_unit_test(few_calls_say_nothing))

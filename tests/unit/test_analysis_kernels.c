@@ -1,10 +1,6 @@
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "analyze/analysis.h"
 #include "analyze/kernel/kernel_names.h"
@@ -174,8 +170,7 @@ static void kernels_take_types_from_their_ops(void **state)
     uint32_t               host, gpu, thread, stream, mm, add;
 
     (void)state;
-    builder_start(&b, FORMAT_KINETO);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_KINETO);
     gpu = builder_device(&b, host, "GPU 0", "NVIDIA A100", DEVICE_GPU);
     thread = builder_timeline(&b, host, NO_ID, "main");
     stream = builder_timeline(&b, host, gpu, "stream 7");
@@ -220,8 +215,7 @@ static void ops_stand_in_without_kernels(void **state)
     uint32_t               host, thread, matmul, cast;
 
     (void)state;
-    builder_start(&b, FORMAT_XSPACE);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_XSPACE);
     thread = builder_timeline(&b, host, NO_ID, "main");
     matmul = builder_activity(&b, "MatMul", ACTIVITY_OP,
                               builder_op(&b, "MatMul", "MatMul", "f32[8,8] f32[8,8] -> f32[8,8]"));
@@ -321,16 +315,8 @@ static void the_grid_that_takes_most(void **state)
     builder_free(&b);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_tell_library_and_category),
-        cmocka_unit_test(families_lose_templates_and_numbers),
-        cmocka_unit_test(kernels_take_types_from_their_ops),
-        cmocka_unit_test(ops_stand_in_without_kernels),
-        cmocka_unit_test(a_kernel_is_one_by_its_name),
-        cmocka_unit_test(the_grid_that_takes_most),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(names_tell_library_and_category),
+          cmocka_unit_test(families_lose_templates_and_numbers),
+          cmocka_unit_test(kernels_take_types_from_their_ops),
+          cmocka_unit_test(ops_stand_in_without_kernels),
+          cmocka_unit_test(a_kernel_is_one_by_its_name), cmocka_unit_test(the_grid_that_takes_most))

@@ -1,10 +1,6 @@
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "analyze/analysis.h"
 #include "profile_builder.h"
@@ -38,8 +34,7 @@ static void slow_launches_on_an_idle_device(void **state)
     uint32_t               host, gpu, thread, stream;
 
     (void)state;
-    builder_start(&b, FORMAT_KINETO);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_KINETO);
     gpu = builder_device(&b, host, "GPU 0", "", DEVICE_GPU);
     thread = builder_timeline(&b, host, NO_ID, "main");
     stream = builder_timeline(&b, host, gpu, "stream 7");
@@ -67,8 +62,7 @@ static void without_links_nothing_is_said(void **state)
     uint32_t               host, gpu;
 
     (void)state;
-    builder_start(&b, FORMAT_XSPACE);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_XSPACE);
     gpu = builder_device(&b, host, "GPU 0", "", DEVICE_GPU);
     builder_slice(&b, builder_timeline(&b, host, gpu, "stream 1"), "k", ACTIVITY_KERNEL, 0, 10);
     builder_step(&b, host, 0, 2000);
@@ -79,12 +73,5 @@ static void without_links_nothing_is_said(void **state)
     builder_free(&b);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(slow_launches_on_an_idle_device),
-        cmocka_unit_test(without_links_nothing_is_said),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(slow_launches_on_an_idle_device),
+          cmocka_unit_test(without_links_nothing_is_said))

@@ -1,11 +1,7 @@
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "analyze/analysis.h"
 #include "profile_builder.h"
@@ -69,8 +65,7 @@ static void leaks_grow_and_owners_are_named(void **state)
     uint32_t               host, gpu;
 
     (void)state;
-    builder_start(&b, FORMAT_XSPACE);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_XSPACE);
     gpu = builder_device(&b, host, "GPU 0", "", DEVICE_GPU);
     b.profile.devices.items[gpu].memory_bytes = 10600;
     for (int64_t step = 0; step < 6; step++) {
@@ -103,8 +98,7 @@ static void owners_are_told_by_shape(void **state)
     uint32_t               host, gpu;
 
     (void)state;
-    builder_start(&b, FORMAT_XSPACE);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_XSPACE);
     gpu = builder_device(&b, host, "GPU 0", "", DEVICE_GPU);
     builder_step(&b, host, 0, 100);
     builder_step(&b, host, 100, 200);
@@ -157,8 +151,7 @@ static void rows_sum_to_the_last_peak(void **state)
     uint32_t               host, gpu;
 
     (void)state;
-    builder_start(&b, FORMAT_XSPACE);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_XSPACE);
     gpu = builder_device(&b, host, "GPU 0", "", DEVICE_GPU);
     builder_step(&b, host, 300, 400);
     builder_slice(&b, builder_timeline(&b, host, NO_ID, "t"), "x", ACTIVITY_OP, 300, 100);
@@ -186,8 +179,7 @@ static void small_owners_share_a_row(void **state)
     uint32_t               host, gpu;
 
     (void)state;
-    builder_start(&b, FORMAT_XSPACE);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_XSPACE);
     gpu = builder_device(&b, host, "GPU 0", "", DEVICE_GPU);
     builder_step(&b, host, 0, 1000);
     for (int i = 0; i < 203; i++) {
@@ -215,8 +207,7 @@ static void memory_by_op_has_owners_only(void **state)
     struct err             err = { 0 };
 
     (void)state;
-    builder_start(&b, FORMAT_PROFILE);
-    builder_host(&b, "h");
+    builder_start_host(&b, FORMAT_PROFILE);
     builder_op(&b, "small", "Relu", NULL);
     builder_op(&b, "big", "Conv2D", NULL);
     for (size_t i = 0; i < ARRAY_COUNT(records); i++)
@@ -230,16 +221,8 @@ static void memory_by_op_has_owners_only(void **state)
     builder_free(&b);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(leaks_grow_and_owners_are_named),
-        cmocka_unit_test(owners_are_told_by_shape),
-        cmocka_unit_test(memory_by_op_has_owners_only),
-        cmocka_unit_test(rows_sum_to_the_last_peak),
-        cmocka_unit_test(small_owners_share_a_row),
-        cmocka_unit_test(hosts_have_memory_of_their_own),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(leaks_grow_and_owners_are_named),
+          cmocka_unit_test(owners_are_told_by_shape),
+          cmocka_unit_test(memory_by_op_has_owners_only),
+          cmocka_unit_test(rows_sum_to_the_last_peak), cmocka_unit_test(small_owners_share_a_row),
+          cmocka_unit_test(hosts_have_memory_of_their_own))

@@ -2,13 +2,7 @@
 #include "analyze/analysis.h"
 #include "model/op_graph.h"
 #include "profile_builder.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "testing.h"
 
 enum { READ, MERGE, BODY, NEXT, SIDE, LOSS, OPS };
 
@@ -98,12 +92,4 @@ static void variables(void **state)
     builder_free(&builder);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(heaviest_chain),
-        cmocka_unit_test(variables),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(heaviest_chain), cmocka_unit_test(variables))

@@ -1,10 +1,6 @@
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "analyze/analysis.h"
 #include "profile_builder.h"
@@ -18,8 +14,7 @@ static void build_two_steps(struct profile_builder *b)
 {
     uint32_t host, thread, run, add, mul, matmul;
 
-    builder_start(b, FORMAT_XSPACE);
-    host = builder_host(b, "h");
+    host = builder_start_host(b, FORMAT_XSPACE);
     thread = builder_timeline(b, host, NO_ID, "worker");
     run = builder_activity(b, "FunctionRun", ACTIVITY_RUN, NO_ID);
     add = builder_activity(b, "m/Add", ACTIVITY_OP, builder_op(b, "m/Add", "AddV2", NULL));
@@ -120,8 +115,7 @@ static void eager_executions_are_ops(void **state)
     uint32_t               host, thread, event;
 
     (void)state;
-    builder_start(&b, FORMAT_XSPACE);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_XSPACE);
     thread = builder_timeline(&b, host, NO_ID, "python");
     builder_step(&b, host, 0, 1000000);
     for (int64_t i = 0; i < 4; i++) {
@@ -146,8 +140,7 @@ static void no_ops_is_said(void **state)
     struct err             err = { 0 };
 
     (void)state;
-    builder_start(&b, FORMAT_KINETO);
-    builder_host(&b, "h");
+    builder_start_host(&b, FORMAT_KINETO);
     builder_finish(&b);
     assert_true(analysis_ops.run(&b.study, &err));
     assert_non_null(facts_why_absent(&b.study.facts, "ops.self_ns"));
@@ -167,8 +160,7 @@ static void ops_over_the_edge_keep_their_self_time(void **state)
     uint32_t               host, thread;
 
     (void)state;
-    builder_start(&b, FORMAT_KINETO);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_KINETO);
     thread = builder_timeline(&b, host, NO_ID, "main");
     builder_step(&b, host, 0, 100000);
     builder_slice(&b, thread, "Outer", ACTIVITY_OP, 80000, 100000);
@@ -193,8 +185,7 @@ static void ops_that_prepare_output_are_ops(void **state)
     uint32_t               host, thread, add, summary;
 
     (void)state;
-    builder_start(&b, FORMAT_XSPACE);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_XSPACE);
     thread = builder_timeline(&b, host, NO_ID, "main");
     add = builder_activity(&b, "Add", ACTIVITY_OP, builder_op(&b, "Add", "AddV2", NULL));
     summary =
@@ -210,16 +201,8 @@ static void ops_that_prepare_output_are_ops(void **state)
     builder_free(&b);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ops_are_summed_a_step),
-        cmocka_unit_test(ops_over_the_edge_keep_their_self_time),
-        cmocka_unit_test(recorded_runs_are_summed_a_step),
-        cmocka_unit_test(eager_executions_are_ops),
-        cmocka_unit_test(ops_that_prepare_output_are_ops),
-        cmocka_unit_test(no_ops_is_said),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(ops_are_summed_a_step),
+          cmocka_unit_test(ops_over_the_edge_keep_their_self_time),
+          cmocka_unit_test(recorded_runs_are_summed_a_step),
+          cmocka_unit_test(eager_executions_are_ops),
+          cmocka_unit_test(ops_that_prepare_output_are_ops), cmocka_unit_test(no_ops_is_said))

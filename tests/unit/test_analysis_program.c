@@ -1,13 +1,7 @@
 #include "analyze/analysis.h"
 
 #include "profile_builder.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "testing.h"
 
 static uint32_t add_op(struct profile_builder *b, const char *module, const char *name,
                        const char *tensors, const char *attrs)
@@ -41,8 +35,7 @@ static void state_and_what_is_donated(void **state)
     uint32_t               host, thread, dot, other;
 
     (void)state;
-    builder_start(&b, FORMAT_XSPACE);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_XSPACE);
     thread = builder_timeline(&b, host, NO_ID, "main");
     builder_step(&b, host, 0, 100000);
     add_op(&b, "jit_step", "a", "-> f32[100]", "entry donated");
@@ -84,20 +77,12 @@ static void without_programs_nothing_is_said(void **state)
     struct err             err = { 0 };
 
     (void)state;
-    builder_start(&b, FORMAT_KINETO);
-    builder_host(&b, "h");
+    builder_start_host(&b, FORMAT_KINETO);
     builder_finish(&b);
     assert_true(analysis_program.run(&b.study, &err));
     assert_non_null(facts_why_absent(&b.study.facts, "program.state_bytes"));
     builder_free(&b);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(state_and_what_is_donated),
-        cmocka_unit_test(without_programs_nothing_is_said),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(state_and_what_is_donated),
+          cmocka_unit_test(without_programs_nothing_is_said))

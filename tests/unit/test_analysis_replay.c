@@ -1,11 +1,7 @@
 /* analysis_replay: facts of hand-made steps, and who came late to a collective. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "analyze/analysis.h"
 #include "analyze/schedule/lateness.h"
@@ -103,12 +99,4 @@ static void a_rank_that_comes_late(void **state)
     builder_free(&b);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(facts_of_a_step),
-        cmocka_unit_test(a_rank_that_comes_late),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(facts_of_a_step), cmocka_unit_test(a_rank_that_comes_late))

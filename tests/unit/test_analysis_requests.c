@@ -7,13 +7,9 @@
  */
 #include "analyze/analysis.h"
 #include "profile_builder.h"
+#include "testing.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 extern const struct analysis analysis_requests;
 

@@ -3,14 +3,9 @@
 #include "model/op_graph.h"
 
 #include "profile_builder.h"
+#include "testing.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 enum { MOST_OPS = 8 };
@@ -31,8 +26,7 @@ static void run_program_on(struct profile_builder *b, enum device_kind kind, con
     uint32_t       host, device, stream;
     int64_t        now = 0;
 
-    builder_start(b, FORMAT_XSPACE);
-    host = builder_host(b, "h");
+    host = builder_start_host(b, FORMAT_XSPACE);
     device = builder_device(b, host, "device 0", model, kind);
     stream = builder_timeline(b, host, device, "stream 7");
     builder_step(b, host, 0, 100000);
@@ -138,13 +132,6 @@ static void other_products_are_none(void **state)
     expect_no_scores(DEVICE_CPU, attention, sizeof attention / sizeof *attention);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums_what_works_on_scores),
-        cmocka_unit_test(tells_what_a_fused_form_takes),
-        cmocka_unit_test(other_products_are_none),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(sums_what_works_on_scores),
+          cmocka_unit_test(tells_what_a_fused_form_takes),
+          cmocka_unit_test(other_products_are_none))

@@ -1,10 +1,6 @@
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "analyze/analysis.h"
 #include "profile_builder.h"
@@ -22,8 +18,7 @@ static void a_loop_is_found_once(void **state)
     int64_t                now = 1000;
 
     (void)state;
-    builder_start(&b, FORMAT_XSPACE);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_XSPACE);
     thread = builder_timeline(&b, host, NO_ID, "python");
     builder_step(&b, host, 0, 200000);
     slice = builder_activity(&b, "Slice", ACTIVITY_OP, NO_ID);
@@ -58,8 +53,7 @@ static void dispatches_stand_for_ops(void **state)
     uint32_t               host, thread, text;
 
     (void)state;
-    builder_start(&b, FORMAT_XSPACE);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_XSPACE);
     thread = builder_timeline(&b, host, NO_ID, "python");
     builder_step(&b, host, 0, 200000);
     for (int64_t now = 0; now < 90000; now += 10000) {
@@ -83,8 +77,7 @@ static void few_repeats_are_no_loop(void **state)
     uint32_t               host, thread;
 
     (void)state;
-    builder_start(&b, FORMAT_XSPACE);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_XSPACE);
     thread = builder_timeline(&b, host, NO_ID, "python");
     builder_step(&b, host, 0, 200000);
     for (int64_t now = 0; now < 70000; now += 10000) {
@@ -97,13 +90,5 @@ static void few_repeats_are_no_loop(void **state)
     builder_free(&b);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_loop_is_found_once),
-        cmocka_unit_test(dispatches_stand_for_ops),
-        cmocka_unit_test(few_repeats_are_no_loop),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(a_loop_is_found_once), cmocka_unit_test(dispatches_stand_for_ops),
+          cmocka_unit_test(few_repeats_are_no_loop))

@@ -1,10 +1,6 @@
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "analyze/analysis.h"
 #include "profile_builder.h"
@@ -41,8 +37,7 @@ static void streams_and_waits(void **state)
     uint32_t               host, gpu, thread, seven, nine, twenty;
 
     (void)state;
-    builder_start(&b, FORMAT_KINETO);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_KINETO);
     gpu = builder_device(&b, host, "GPU 0", "", DEVICE_GPU);
     thread = builder_timeline(&b, host, NO_ID, "main");
     seven = builder_timeline(&b, host, gpu, "stream 7");
@@ -77,8 +72,7 @@ static void a_late_launch_waits_for_nobody(void **state)
     uint32_t               host, gpu, thread, seven;
 
     (void)state;
-    builder_start(&b, FORMAT_KINETO);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_KINETO);
     gpu = builder_device(&b, host, "GPU 0", "", DEVICE_GPU);
     thread = builder_timeline(&b, host, NO_ID, "main");
     seven = builder_timeline(&b, host, gpu, "stream 7");
@@ -101,8 +95,7 @@ static void a_small_grid_leaves_room(void **state)
     uint32_t               host, gpu, one, two, tag;
 
     (void)state;
-    builder_start(&b, FORMAT_KINETO);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_KINETO);
     gpu = builder_device(&b, host, "GPU 0", "", DEVICE_GPU);
     b.profile.devices.items[gpu].sm_count = 108;
     assert_true(vec_push(&b.profile.kernel_configs, &b.arena, small));
@@ -129,8 +122,7 @@ static void a_cpu_program_has_none(void **state)
     struct err             err = { 0 };
 
     (void)state;
-    builder_start(&b, FORMAT_KINETO);
-    builder_host(&b, "h");
+    builder_start_host(&b, FORMAT_KINETO);
     builder_finish(&b);
     assert_true(analysis_devices.run(&b.study, &err));
     assert_true(analysis_streams.run(&b.study, &err));
@@ -139,14 +131,5 @@ static void a_cpu_program_has_none(void **state)
     builder_free(&b);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(streams_and_waits),
-        cmocka_unit_test(a_late_launch_waits_for_nobody),
-        cmocka_unit_test(a_small_grid_leaves_room),
-        cmocka_unit_test(a_cpu_program_has_none),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(streams_and_waits), cmocka_unit_test(a_late_launch_waits_for_nobody),
+          cmocka_unit_test(a_small_grid_leaves_room), cmocka_unit_test(a_cpu_program_has_none))

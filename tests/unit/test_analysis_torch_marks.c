@@ -1,13 +1,7 @@
 #include "analyze/analysis.h"
 
 #include "profile_builder.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "testing.h"
 
 struct program {
     struct profile_builder b;
@@ -217,13 +211,6 @@ static void reads_of_the_scaler(void **state)
     builder_free(&program.b);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(deterministic_on_the_cpu), cmocka_unit_test(work_on_a_device),
-        cmocka_unit_test(made_and_worked_on),       cmocka_unit_test(detours),
-        cmocka_unit_test(reads_of_the_scaler),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(deterministic_on_the_cpu), cmocka_unit_test(work_on_a_device),
+          cmocka_unit_test(made_and_worked_on), cmocka_unit_test(detours),
+          cmocka_unit_test(reads_of_the_scaler))

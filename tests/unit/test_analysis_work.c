@@ -1,10 +1,6 @@
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "analyze/analysis.h"
 #include "profile_builder.h"
@@ -21,8 +17,7 @@ static void start(struct program *program)
     uint32_t host;
 
     *program = (struct program) { 0 };
-    builder_start(&program->b, FORMAT_XSPACE);
-    host = builder_host(&program->b, "h");
+    host = builder_start_host(&program->b, FORMAT_XSPACE);
     program->thread = builder_timeline(&program->b, host, NO_ID, "python");
     program->pool = builder_timeline(&program->b, host, NO_ID, "pool");
     for (int i = 0; i < STEPS; i++)
@@ -156,15 +151,7 @@ static void rounds_of_a_loop(void **state)
     builder_free(&p.b);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(batches_that_a_step_fetches),
-        cmocka_unit_test(validation_and_second_models_are_no_batches),
-        cmocka_unit_test(optimizers_that_share_a_batch),
-        cmocka_unit_test(updates_in_a_graph),
-        cmocka_unit_test(rounds_of_a_loop),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(batches_that_a_step_fetches),
+          cmocka_unit_test(validation_and_second_models_are_no_batches),
+          cmocka_unit_test(optimizers_that_share_a_batch), cmocka_unit_test(updates_in_a_graph),
+          cmocka_unit_test(rounds_of_a_loop))

@@ -1,12 +1,7 @@
 #include "base/arena.h"
+#include "testing.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static bool is_all(const char *bytes, size_t count, char value)
 {
@@ -155,17 +150,8 @@ static void joining_takes_all(void **state)
     arena_free(&arena);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(memory_is_zeroed_aligned_and_apart),
-        cmocka_unit_test(budget_is_kept),
-        cmocka_unit_test(impossible_sizes_are_refused),
-        cmocka_unit_test(growing_keeps_bytes_and_zeroes_new_ones),
-        cmocka_unit_test(shrinking_returns_budget),
-        cmocka_unit_test(strings_are_copied_with_nuls),
-        cmocka_unit_test(joining_takes_all),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(memory_is_zeroed_aligned_and_apart), cmocka_unit_test(budget_is_kept),
+          cmocka_unit_test(impossible_sizes_are_refused),
+          cmocka_unit_test(growing_keeps_bytes_and_zeroes_new_ones),
+          cmocka_unit_test(shrinking_returns_budget),
+          cmocka_unit_test(strings_are_copied_with_nuls), cmocka_unit_test(joining_takes_all))

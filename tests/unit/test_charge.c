@@ -1,11 +1,7 @@
 /* charge: what hand-made steps wait for, as recorded and with work taken away. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "analyze/analysis.h"
 #include "analyze/schedule/charge.h"
@@ -102,13 +98,5 @@ static void a_thread_alone(void **state)
     one_step_free(&step);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(waits_around_work),
-        cmocka_unit_test(threads_count_as_the_path_has_them),
-        cmocka_unit_test(a_thread_alone),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(waits_around_work), cmocka_unit_test(threads_count_as_the_path_has_them),
+          cmocka_unit_test(a_thread_alone))

@@ -173,13 +173,6 @@ static void damaged_tables(void **state)
     arena_free(&arena);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(crc32c_of_known_bytes), cmocka_unit_test(keys_of_slices),
-        cmocka_unit_test(recorded_checkpoints),  cmocka_unit_test(values_of_types),
-        cmocka_unit_test(damaged_tables),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(crc32c_of_known_bytes), cmocka_unit_test(keys_of_slices),
+          cmocka_unit_test(recorded_checkpoints), cmocka_unit_test(values_of_types),
+          cmocka_unit_test(damaged_tables))

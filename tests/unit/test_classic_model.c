@@ -6,17 +6,11 @@
  *                     100 aten::mm ------ 400
  *   stream            600 gemm --- 800   (launched by mm)   850 fill 860 (by none)
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka.h needs the ones above. */
 #include "analyze/classic/classic_model.h"
 #include "base/macros.h"
 #include "model/classic.h"
 #include "profile_builder.h"
-
-#include <cmocka.h>
+#include "testing.h"
 
 enum { MICRO_NS = 1000, MEMORY_BYTES = 4096, FREED_BYTES = 1024 };
 
@@ -35,8 +29,7 @@ static void build(struct profile_builder *builder)
 {
     uint32_t host, device, thread, stream, mm, gemm;
 
-    builder_start(builder, FORMAT_KINETO);
-    host = builder_host(builder, "h");
+    host = builder_start_host(builder, FORMAT_KINETO);
     device = builder_device(builder, host, "gpu", "NVIDIA A100", DEVICE_GPU);
     thread = builder_timeline(builder, host, NO_ID, "main");
     stream = builder_timeline(builder, host, device, "stream 7");
@@ -136,8 +129,7 @@ static void build_lines(struct profile_builder *builder)
     static const char *const files[] = { "main.py", "step.py", "loss.py" };
     uint32_t                 host, main, engine, forward, gradient;
 
-    builder_start(builder, FORMAT_KINETO);
-    host = builder_host(builder, "h");
+    host = builder_start_host(builder, FORMAT_KINETO);
     main = builder_timeline(builder, host, NO_ID, "main");
     engine = builder_timeline(builder, host, NO_ID, "engine");
     builder_slice(builder, main, "main.py", ACTIVITY_PYTHON, 0, 1000 * MICRO_NS);
@@ -248,8 +240,7 @@ static void eager_executions_are_ops(void **state)
     uint32_t               host, thread, mul;
 
     (void)state;
-    builder_start(&builder, FORMAT_XSPACE);
-    host = builder_host(&builder, "h");
+    host = builder_start_host(&builder, FORMAT_XSPACE);
     thread = builder_timeline(&builder, host, NO_ID, "python");
     for (size_t i = 0; i < ARRAY_COUNT(events); i++) {
         uint32_t event =
@@ -270,15 +261,7 @@ static void eager_executions_are_ops(void **state)
     builder_free(&builder);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nodes_have_their_own_time),
-        cmocka_unit_test(ops_are_of_the_lines_that_called_them),
-        cmocka_unit_test(without_frames_there_are_no_lines),
-        cmocka_unit_test(small_budgets_are_refused),
-        cmocka_unit_test(eager_executions_are_ops),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(nodes_have_their_own_time),
+          cmocka_unit_test(ops_are_of_the_lines_that_called_them),
+          cmocka_unit_test(without_frames_there_are_no_lines),
+          cmocka_unit_test(small_budgets_are_refused), cmocka_unit_test(eager_executions_are_ops))

@@ -1,9 +1,5 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "base/macros.h"
 #include "cli/command.h"
@@ -197,13 +193,6 @@ static void presets_are_valid(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(arguments_choose_a_command),    cmocka_unit_test(steps_are_ranges),
-        cmocka_unit_test(completions_know_every_option), cmocka_unit_test(man_pages_are_roff),
-        cmocka_unit_test(formats_are_the_outputs),       cmocka_unit_test(presets_are_valid),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(arguments_choose_a_command), cmocka_unit_test(steps_are_ranges),
+          cmocka_unit_test(completions_know_every_option), cmocka_unit_test(man_pages_are_roff),
+          cmocka_unit_test(formats_are_the_outputs), cmocka_unit_test(presets_are_valid))

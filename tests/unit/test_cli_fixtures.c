@@ -1,10 +1,6 @@
 /* Fixtures of rules: what holds, what does not, what nobody would notice; and docs/synth.md. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "base/file.h"
 #include "base/macros.h"
@@ -142,13 +138,5 @@ static void the_page_is_right(void **state)
     arena_free(&arena);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fixtures_hold_or_are_reported),
-        cmocka_unit_test(recorded_profiles_are_fixtures_too),
-        cmocka_unit_test(the_page_is_right),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(fixtures_hold_or_are_reported),
+          cmocka_unit_test(recorded_profiles_are_fixtures_too), cmocka_unit_test(the_page_is_right))

@@ -1,14 +1,10 @@
 /* tfprof.toml: what it may say, where what is wrong stands, and which suppressions are told. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "base/file.h"
 #include "cli/command.h"
@@ -286,15 +282,6 @@ static void suppressions_are_told(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_of_it_is_read),
-        cmocka_unit_test(faults_have_their_place),
-        cmocka_unit_test(unknown_rules_have_their_place),
-        cmocka_unit_test(suppressions_are_told),
-        cmocka_unit_test(rules_are_as_the_project_has_them),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(all_of_it_is_read), cmocka_unit_test(faults_have_their_place),
+          cmocka_unit_test(unknown_rules_have_their_place), cmocka_unit_test(suppressions_are_told),
+          cmocka_unit_test(rules_are_as_the_project_has_them))

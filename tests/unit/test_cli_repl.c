@@ -1,11 +1,7 @@
 /* The repl: when a statement is whole, what completes it, and that a line's limits hold. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "base/macros.h"
 #include "cli/input.h"
@@ -104,12 +100,4 @@ static void lines_are_answered(void **state)
     arena_free(&arena);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_complete),
-        cmocka_unit_test(lines_are_answered),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(lines_complete), cmocka_unit_test(lines_are_answered))

@@ -2,14 +2,10 @@
  * The rule API stays: what tests/api1 uses works, what names.txt and facts.txt list is there, and
  * each name that a rule can reach is documented and annotated.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 #include <lauxlib.h>
 
 #include "analyze/analysis.h"
@@ -382,17 +378,8 @@ static void annotations_declare_the_types_they_use(void **state)
     arena_free(&arena);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_is_taken_away),
-        cmocka_unit_test(no_fact_is_taken_away),
-        cmocka_unit_test(each_name_is_documented),
-        cmocka_unit_test(rules_of_old_work),
-        cmocka_unit_test(rules_of_old_use_all_names),
-        cmocka_unit_test(annotations_have_all_names),
-        cmocka_unit_test(annotations_declare_the_types_they_use),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(nothing_is_taken_away), cmocka_unit_test(no_fact_is_taken_away),
+          cmocka_unit_test(each_name_is_documented), cmocka_unit_test(rules_of_old_work),
+          cmocka_unit_test(rules_of_old_use_all_names),
+          cmocka_unit_test(annotations_have_all_names),
+          cmocka_unit_test(annotations_declare_the_types_they_use))

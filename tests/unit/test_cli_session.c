@@ -1,10 +1,6 @@
 /* Lines of the prompt: what they complete to. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "base/macros.h"
 #include "cli/session.h"
@@ -110,12 +106,4 @@ static void values_are_kept_behind_their_line(void **state)
     arena_free(&arena);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_complete),
-        cmocka_unit_test(values_are_kept_behind_their_line),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(lines_complete), cmocka_unit_test(values_are_kept_behind_their_line))

@@ -1,10 +1,6 @@
 /* Clocks of hosts, aligned by the collectives that they share. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "base/macros.h"
 #include "profile_builder.h"
@@ -200,13 +196,5 @@ static void what_is_no_shift(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_shift_that_is_the_same_each_time),
-        cmocka_unit_test(times_begin_at_zero),
-        cmocka_unit_test(what_is_no_shift),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(a_shift_that_is_the_same_each_time),
+          cmocka_unit_test(times_begin_at_zero), cmocka_unit_test(what_is_no_shift))

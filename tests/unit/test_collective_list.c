@@ -2,14 +2,9 @@
 #include "analyze/comm/collective_list.h"
 
 #include "profile_builder.h"
+#include "testing.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 static void types_by_name(void **state)
 {
@@ -184,8 +179,7 @@ static void devices_of_one_process(void **state)
     size_t         pairs = 0;
 
     (void)state;
-    builder_start(&f.b, FORMAT_XSPACE);
-    host = builder_host(&f.b, "h");
+    host = builder_start_host(&f.b, FORMAT_XSPACE);
     builder_step(&f.b, host, 0, 1000);
     for (int i = 0; i < 3; i++)
         threads[i] = builder_timeline(&f.b, host, NO_ID, "tf_XLAPjRtCpuClient");
@@ -302,18 +296,8 @@ static void turns_alone_make_no_pair(void **state)
     release(&f);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(types_by_name),
-        cmocka_unit_test(lateness_by_host),
-        cmocka_unit_test(matches_over_the_edge),
-        cmocka_unit_test(numbers_match_before_order),
-        cmocka_unit_test(devices_of_one_process),
-        cmocka_unit_test(devices_have_their_own_turns),
-        cmocka_unit_test(a_lost_collective_leaves_one_alone),
-        cmocka_unit_test(turns_alone_make_no_pair),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(types_by_name), cmocka_unit_test(lateness_by_host),
+          cmocka_unit_test(matches_over_the_edge), cmocka_unit_test(numbers_match_before_order),
+          cmocka_unit_test(devices_of_one_process), cmocka_unit_test(devices_have_their_own_turns),
+          cmocka_unit_test(a_lost_collective_leaves_one_alone),
+          cmocka_unit_test(turns_alone_make_no_pair))

@@ -2,17 +2,12 @@
 #include "cli/command.h"
 
 #include "base/macros.h"
+#include "testing.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define RECORDING TESTS_DIR "/../cases/recordings/tf2-input-sequential-map"
 
@@ -126,13 +121,6 @@ static void a_failing_rule_is_an_error_on_request(void **state)
     rmdir(directory);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(settings_are_checked_before_the_profile),
-        cmocka_unit_test(a_gate_ends_with_one),
-        cmocka_unit_test(a_failing_rule_is_an_error_on_request),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(settings_are_checked_before_the_profile),
+          cmocka_unit_test(a_gate_ends_with_one),
+          cmocka_unit_test(a_failing_rule_is_an_error_on_request))

@@ -48,12 +48,5 @@ static void failures_leave_no_file(void **state)
     assert_false(file_exists(path));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(baselines_say_what_they_are_of),
-        cmocka_unit_test(failures_leave_no_file),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(baselines_say_what_they_are_of),
+          cmocka_unit_test(failures_leave_no_file))

@@ -1,14 +1,8 @@
 /* Kernels of replayed command buffers find their instructions by the order of the program's
  * schedule. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka.h needs the ones above. */
 #include "profile_builder.h"
 #include "read/xspace/xspace_decode.h"
-
-#include <cmocka.h>
+#include "testing.h"
 
 struct recorded {
     struct profile_builder b;
@@ -145,13 +139,5 @@ static void replays_begin_anew(void **state)
     builder_free(&r.b);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(order_tells_equal_kernels_apart),
-        cmocka_unit_test(what_runs_alone_is_in_no_buffer),
-        cmocka_unit_test(replays_begin_anew),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(order_tells_equal_kernels_apart),
+          cmocka_unit_test(what_runs_alone_is_in_no_buffer), cmocka_unit_test(replays_begin_anew))

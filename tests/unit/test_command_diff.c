@@ -124,17 +124,9 @@ static void two_recordings_are_needed(void **state)
     command_refuses(gone, "o such file");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parts_sum_to_the_step),
-        cmocka_unit_test(depth_says_what_a_scope_is),
-        cmocka_unit_test(a_profile_of_the_session_has_parts),
-        cmocka_unit_test(steps_of_more_batches_are_compared_by_the_batch),
-        cmocka_unit_test(ops_that_prepare_output_have_a_row),
-        cmocka_unit_test(a_side_without_steps_is_told),
-        cmocka_unit_test(two_recordings_are_needed),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(parts_sum_to_the_step), cmocka_unit_test(depth_says_what_a_scope_is),
+          cmocka_unit_test(a_profile_of_the_session_has_parts),
+          cmocka_unit_test(steps_of_more_batches_are_compared_by_the_batch),
+          cmocka_unit_test(ops_that_prepare_output_have_a_row),
+          cmocka_unit_test(a_side_without_steps_is_told),
+          cmocka_unit_test(two_recordings_are_needed))

@@ -80,14 +80,5 @@ static void unknown_rules_are_named(void **state)
     command_refuses(gone, "o such file");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rules_explain_themselves),
-        cmocka_unit_test(profiles_give_the_numbers),
-        cmocka_unit_test(the_price_can_be_checked),
-        cmocka_unit_test(unknown_rules_are_named),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(rules_explain_themselves), cmocka_unit_test(profiles_give_the_numbers),
+          cmocka_unit_test(the_price_can_be_checked), cmocka_unit_test(unknown_rules_are_named))

@@ -100,14 +100,7 @@ static void callers_tell_whose_files_they_are(void **state)
     builder_free(&b);
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fusions_are_their_contents),
-        cmocka_unit_test(copies_belong_to_what_they_copy),
-        cmocka_unit_test(results_know_what_they_come_from),
-        cmocka_unit_test(callers_tell_whose_files_they_are),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(fusions_are_their_contents),
+          cmocka_unit_test(copies_belong_to_what_they_copy),
+          cmocka_unit_test(results_know_what_they_come_from),
+          cmocka_unit_test(callers_tell_whose_files_they_are))

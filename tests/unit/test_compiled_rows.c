@@ -500,22 +500,11 @@ static void matrices_copied_for_each_row(void **state)
     }
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_that_are_cut_off),
-        cmocka_unit_test(experts_that_a_mask_drops),
-        cmocka_unit_test(rounds_that_need_nothing_of_others),
-        cmocka_unit_test(stages_without_work),
-        cmocka_unit_test(rounds_of_few_rows),
-        cmocka_unit_test(windows_that_overlap),
-        cmocka_unit_test(matrices_copied_for_each_row),
-        cmocka_unit_test(rows_that_each_round_makes_again),
-        cmocka_unit_test(rows_that_a_mask_writes),
-        cmocka_unit_test(rows_that_are_copies),
-        cmocka_unit_test(rows_of_both_ends_of_edges),
-        cmocka_unit_test(gradients_summed_over_copies),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(rows_that_are_cut_off), cmocka_unit_test(experts_that_a_mask_drops),
+          cmocka_unit_test(rounds_that_need_nothing_of_others),
+          cmocka_unit_test(stages_without_work), cmocka_unit_test(rounds_of_few_rows),
+          cmocka_unit_test(windows_that_overlap), cmocka_unit_test(matrices_copied_for_each_row),
+          cmocka_unit_test(rows_that_each_round_makes_again),
+          cmocka_unit_test(rows_that_a_mask_writes), cmocka_unit_test(rows_that_are_copies),
+          cmocka_unit_test(rows_of_both_ends_of_edges),
+          cmocka_unit_test(gradients_summed_over_copies))

@@ -519,24 +519,13 @@ static void arrays_between_programs(void **state)
     }
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(decompositions_of_arguments),
-        cmocka_unit_test(arrays_between_programs),
-        cmocka_unit_test(rare_sides_of_mapped_conditions),
-        cmocka_unit_test(functions_that_a_mapped_choice_takes),
-        cmocka_unit_test(results_that_all_devices_gather),
-        cmocka_unit_test(products_in_the_other_order),
-        cmocka_unit_test(derivatives_for_each_unit_vector),
-        cmocka_unit_test(derivatives_for_a_diagonal),
-        cmocka_unit_test(gradients_for_a_norm),
-        cmocka_unit_test(transforms_of_padding),
-        cmocka_unit_test(transforms_of_real_numbers),
-        cmocka_unit_test(sums_over_all_pairs),
-        cmocka_unit_test(a_matrix_of_all_products),
-        cmocka_unit_test(features_of_frozen_weights),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(decompositions_of_arguments), cmocka_unit_test(arrays_between_programs),
+          cmocka_unit_test(rare_sides_of_mapped_conditions),
+          cmocka_unit_test(functions_that_a_mapped_choice_takes),
+          cmocka_unit_test(results_that_all_devices_gather),
+          cmocka_unit_test(products_in_the_other_order),
+          cmocka_unit_test(derivatives_for_each_unit_vector),
+          cmocka_unit_test(derivatives_for_a_diagonal), cmocka_unit_test(gradients_for_a_norm),
+          cmocka_unit_test(transforms_of_padding), cmocka_unit_test(transforms_of_real_numbers),
+          cmocka_unit_test(sums_over_all_pairs), cmocka_unit_test(a_matrix_of_all_products),
+          cmocka_unit_test(features_of_frozen_weights))

@@ -2,15 +2,10 @@
 #include "base/csv.h"
 
 #include "base/macros.h"
+#include "testing.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void texts_are_quoted_where_they_must_be(void **state)
 {
@@ -60,12 +55,5 @@ static void numbers_read_back_equal(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(texts_are_quoted_where_they_must_be),
-        cmocka_unit_test(numbers_read_back_equal),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(texts_are_quoted_where_they_must_be),
+          cmocka_unit_test(numbers_read_back_equal))

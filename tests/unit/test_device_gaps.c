@@ -2,14 +2,9 @@
 #include "analyze/device/device_activity.h"
 
 #include "profile_builder.h"
+#include "testing.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 /*
  * One gap of 100 us, from A's end at 100 to B's start at 200, in a step of 300 us. What stands
@@ -35,8 +30,7 @@ static enum gap_cause cause_of(const struct gap_case *wanted)
     int64_t                start_us = wanted->b_us ? wanted->b_us : 200;
     enum gap_cause         cause = GAP_CAUSE_COUNT;
 
-    builder_start(&b, FORMAT_KINETO);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_KINETO);
     gpu = builder_device(&b, host, "GPU 0", "", DEVICE_GPU);
     thread = builder_timeline(&b, host, NO_ID, "main");
     stream = builder_timeline(&b, host, gpu, "stream 7");
@@ -102,8 +96,7 @@ static void events_are_found_by_timeline(void **state)
     uint32_t               host, lines[3], tags[3];
 
     (void)state;
-    builder_start(&b, FORMAT_KINETO);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_KINETO);
     for (int i = 0; i < 3; i++) {
         lines[i] = builder_timeline(&b, host, NO_ID, "t");
         if (i != 1) /* the second stays empty */
@@ -117,12 +110,4 @@ static void events_are_found_by_timeline(void **state)
     builder_free(&b);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(causes),
-        cmocka_unit_test(events_are_found_by_timeline),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(causes), cmocka_unit_test(events_are_found_by_timeline))

@@ -1,12 +1,8 @@
 /* Cores that do the same: what one of them does a step, and what they do beside their instructions.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "analyze/analysis.h"
 #include "profile_builder.h"
@@ -46,8 +42,7 @@ static void work_is_of_one_core(void **state)
     uint32_t               host, lines[4], add, reduce;
 
     (void)state;
-    builder_start(&b, FORMAT_XSPACE);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_XSPACE);
     lines[0] = add_core(&b, host, "/device:TPU:0");
     lines[1] = add_core(&b, host, "/device:TPU:1");
     lines[2] = add_core(&b, host, "/device:TPU:2");
@@ -96,8 +91,7 @@ static void copies_beside_the_core_share_the_link(void **state)
     uint32_t               host, line, starts[2], dones[2];
 
     (void)state;
-    builder_start(&b, FORMAT_XSPACE);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_XSPACE);
     line = add_core(&b, host, "/device:TPU:0");
     builder_step(&b, host, 0, 1000000);
     starts[0] = add_activity(&b, "copy-start", "copy-start", ACTIVITY_MEMCPY, COPY_H2D, 1000);
@@ -177,8 +171,7 @@ static void kernels_of_an_op_are_one_call(void **state)
     uint32_t               host, line, other, op, kernels[2];
 
     (void)state;
-    builder_start(&b, FORMAT_XSPACE);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_XSPACE);
     line = builder_timeline(&b, host, builder_device(&b, host, "/device:GPU:0", "", DEVICE_GPU),
                             "Stream #1");
     other = builder_timeline(&b, host, builder_device(&b, host, "/device:GPU:1", "", DEVICE_GPU),
@@ -200,14 +193,7 @@ static void kernels_of_an_op_are_one_call(void **state)
     builder_free(&b);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(work_is_of_one_core),
-        cmocka_unit_test(copies_beside_the_core_share_the_link),
-        cmocka_unit_test(what_is_begun_and_ended_is_one_collective),
-        cmocka_unit_test(kernels_of_an_op_are_one_call),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(work_is_of_one_core),
+          cmocka_unit_test(copies_beside_the_core_share_the_link),
+          cmocka_unit_test(what_is_begun_and_ended_is_one_collective),
+          cmocka_unit_test(kernels_of_an_op_are_one_call))

@@ -2,14 +2,9 @@
 #include "analyze/eager/eager_calls.h"
 
 #include "profile_builder.h"
+#include "testing.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 /*
  * One step. Forward: linear (number 10, 20 us, with a copy of 3 us inside), relu (number 11, 5 us).
@@ -30,8 +25,7 @@ static void phases_and_nodes(void **state)
     uint32_t                 host, thread, op;
 
     (void)state;
-    builder_start(&b, FORMAT_KINETO);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_KINETO);
     thread = builder_timeline(&b, host, NO_ID, "python");
     builder_step(&b, host, 0, 1000000);
     op = builder_op(&b, "aten::linear", "aten::linear", "f32[4,8] f32[2,8]");
@@ -125,13 +119,5 @@ static void base_names(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(phases_and_nodes),
-        cmocka_unit_test(operations_of_products),
-        cmocka_unit_test(base_names),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(phases_and_nodes), cmocka_unit_test(operations_of_products),
+          cmocka_unit_test(base_names))

@@ -1,10 +1,6 @@
 /* eager_kinds: what names of ops say of the loop around them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "analyze/eager/eager_kinds.h"
 #include "base/macros.h"

@@ -1,9 +1,5 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "analyze/analysis.h"
 #include "analyze/emit.h"
@@ -299,19 +295,9 @@ static void rounds_that_hand_on(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(attention_is_spelled_out),
-        cmocka_unit_test(a_loop_takes_slices),
-        cmocka_unit_test(rounds_that_need_each_other),
-        cmocka_unit_test(a_loop_that_computes_in_python),
-        cmocka_unit_test(a_later_slice_is_no_round),
-        cmocka_unit_test(rounds_that_need_the_last),
-        cmocka_unit_test(layers_are_no_loop),
-        cmocka_unit_test(rounds_without_shapes),
-        cmocka_unit_test(rounds_that_hand_on),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(attention_is_spelled_out), cmocka_unit_test(a_loop_takes_slices),
+          cmocka_unit_test(rounds_that_need_each_other),
+          cmocka_unit_test(a_loop_that_computes_in_python),
+          cmocka_unit_test(a_later_slice_is_no_round), cmocka_unit_test(rounds_that_need_the_last),
+          cmocka_unit_test(layers_are_no_loop), cmocka_unit_test(rounds_without_shapes),
+          cmocka_unit_test(rounds_that_hand_on))

@@ -2,14 +2,9 @@
 #include "analyze/eager/eager_pauses.h"
 
 #include "profile_builder.h"
+#include "testing.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 enum { MOST_CALLS = 6 };
 
@@ -148,13 +143,5 @@ static void ranges_are_no_pauses(void **state)
     arena_free(&scratch);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pauses),
-        cmocka_unit_test(one_step_that_is_typical),
-        cmocka_unit_test(ranges_are_no_pauses),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(pauses), cmocka_unit_test(one_step_that_is_typical),
+          cmocka_unit_test(ranges_are_no_pauses))

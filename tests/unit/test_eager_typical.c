@@ -2,13 +2,7 @@
 #include "analyze/eager/eager_typical.h"
 
 #include "profile_builder.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "testing.h"
 
 struct timed_call {
     const char *type, *tensors; /* NULL: the op of the first call */
@@ -25,8 +19,7 @@ static void make_typical(const struct timed_call *calls, size_t count, struct ar
     uint32_t               host, thread, first_op = NO_ID;
     int64_t                at = 0;
 
-    builder_start(&b, FORMAT_KINETO);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_KINETO);
     thread = builder_timeline(&b, host, NO_ID, "python");
     builder_step(&b, host, 0, 10000000);
     for (size_t i = 0; i < count; i++) {

@@ -1,14 +1,8 @@
 /* edit_text: edits as text and back, and what is wrong in one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka.h needs the ones above. */
 #include "analyze/path/path.h"
 #include "analyze/replay/edit_text.h"
 #include "model/profile.h"
-
-#include <cmocka.h>
+#include "testing.h"
 
 static void comes_back_as_it_was(void **state)
 {
@@ -86,13 +80,5 @@ static void says_what_is_wrong(void **state)
     arena_free(&arena);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(comes_back_as_it_was),
-        cmocka_unit_test(reads_every_field),
-        cmocka_unit_test(says_what_is_wrong),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(comes_back_as_it_was), cmocka_unit_test(reads_every_field),
+          cmocka_unit_test(says_what_is_wrong))

@@ -1,10 +1,6 @@
 /* Names of ranges as engines write them, and such as look alike. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "analyze/step/engine_mark.h"
 

@@ -1,12 +1,7 @@
 #include "base/err.h"
+#include "testing.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void innermost_place_comes_last(void **state)
 {
@@ -93,16 +88,8 @@ static void codes_become_exit_statuses(void **state)
         assert_int_equal(err_exit_code(rows[i].code), rows[i].status);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(innermost_place_comes_last),
-        cmocka_unit_test(text_input_has_line_and_column),
-        cmocka_unit_test(control_bytes_are_escaped),
-        cmocka_unit_test(small_buffers_are_respected),
-        cmocka_unit_test(deep_paths_stay_bounded),
-        cmocka_unit_test(codes_become_exit_statuses),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(innermost_place_comes_last),
+          cmocka_unit_test(text_input_has_line_and_column),
+          cmocka_unit_test(control_bytes_are_escaped),
+          cmocka_unit_test(small_buffers_are_respected), cmocka_unit_test(deep_paths_stay_bounded),
+          cmocka_unit_test(codes_become_exit_statuses))

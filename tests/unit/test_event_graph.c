@@ -1,10 +1,6 @@
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "analyze/analysis.h"
 #include "analyze/schedule/whatif.h"
@@ -115,8 +111,7 @@ static void edits_change_a_step(void **state)
     uint32_t               host, gpu, thread, one, two, a, c, late;
 
     (void)state;
-    builder_start(&b, FORMAT_KINETO);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_KINETO);
     gpu = builder_device(&b, host, "GPU 0", "NVIDIA A100", DEVICE_GPU);
     thread = builder_timeline(&b, host, NO_ID, "main");
     one = builder_timeline(&b, host, gpu, "stream 1");
@@ -151,8 +146,7 @@ static void moved_work_runs_beside(void **state)
     uint32_t               host, gpu, thread, stream, calls[3];
 
     (void)state;
-    builder_start(&b, FORMAT_KINETO);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_KINETO);
     gpu = builder_device(&b, host, "GPU 0", "NVIDIA A100", DEVICE_GPU);
     thread = builder_timeline(&b, host, NO_ID, "main");
     stream = builder_timeline(&b, host, gpu, "stream 1");
@@ -304,8 +298,7 @@ static void gaps_have_causes(void **state)
     uint32_t               host, gpu, thread, stream, a, late;
 
     (void)state;
-    builder_start(&b, FORMAT_KINETO);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_KINETO);
     gpu = builder_device(&b, host, "GPU 0", "NVIDIA A100", DEVICE_GPU);
     thread = builder_timeline(&b, host, NO_ID, "main");
     stream = builder_timeline(&b, host, gpu, "stream 1");
@@ -364,16 +357,7 @@ static void bad_edits_are_explained(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(edits_change_a_step),
-        cmocka_unit_test(moved_work_runs_beside),
-        cmocka_unit_test(ranks_wait_for_each_other),
-        cmocka_unit_test(cores_wait_for_what_they_began),
-        cmocka_unit_test(gaps_have_causes),
-        cmocka_unit_test(bad_edits_are_explained),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(edits_change_a_step), cmocka_unit_test(moved_work_runs_beside),
+          cmocka_unit_test(ranks_wait_for_each_other),
+          cmocka_unit_test(cores_wait_for_what_they_began), cmocka_unit_test(gaps_have_causes),
+          cmocka_unit_test(bad_edits_are_explained))

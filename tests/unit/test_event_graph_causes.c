@@ -1,10 +1,6 @@
 /* event_graph_causes: what the nodes of a hand-made step waited for. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "analyze/schedule/event_schedule.h"
 #include "base/macros.h"
@@ -247,17 +243,8 @@ static void work_that_was_enqueued_before_the_step(void **state)
     one_step_free(&step);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(work_that_was_enqueued_before_the_step),
-        cmocka_unit_test(causes_of_a_step),
-        cmocka_unit_test(workers_of_a_loader),
-        cmocka_unit_test(pauses_without_a_giver),
-        cmocka_unit_test(calls_that_last),
-        cmocka_unit_test(a_step_that_ends_with_its_device),
-        cmocka_unit_test(a_wait_without_an_end_is_what_the_composition_says),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(work_that_was_enqueued_before_the_step),
+          cmocka_unit_test(causes_of_a_step), cmocka_unit_test(workers_of_a_loader),
+          cmocka_unit_test(pauses_without_a_giver), cmocka_unit_test(calls_that_last),
+          cmocka_unit_test(a_step_that_ends_with_its_device),
+          cmocka_unit_test(a_wait_without_an_end_is_what_the_composition_says))

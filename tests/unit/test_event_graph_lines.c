@@ -1,10 +1,6 @@
 /* event_graph_lines: windows and lines of an event graph, and the means that it goes by. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "one_step.h"
 
@@ -48,12 +44,4 @@ static void gaps_in_a_queue(void **state)
     one_step_free(&step);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_of_a_step),
-        cmocka_unit_test(gaps_in_a_queue),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(lines_of_a_step), cmocka_unit_test(gaps_in_a_queue))

@@ -1,11 +1,7 @@
 /* event_schedule: a hand-made step scheduled again. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "analyze/schedule/event_schedule.h"
 #include "one_step.h"
@@ -65,12 +61,4 @@ static void changed(void **state)
     one_step_free(&step);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(unchanged),
-        cmocka_unit_test(changed),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(unchanged), cmocka_unit_test(changed))

@@ -1,14 +1,8 @@
 /* An excerpt of a recording with 200 steps of 10 events each. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka.h needs the ones above. */
 #include "analyze/recording/excerpt.h"
 #include "analyze/step/window.h"
 #include "profile_builder.h"
-
-#include <cmocka.h>
+#include "testing.h"
 
 enum { STEPS = 200, EVENTS = 10, STEP_NS = 1000, EVENT_NS = 50 };
 
@@ -18,8 +12,7 @@ static void build(struct profile_builder *builder)
 {
     uint32_t host, thread, other, op, compile;
 
-    builder_start(builder, FORMAT_XSPACE);
-    host = builder_host(builder, "h");
+    host = builder_start_host(builder, FORMAT_XSPACE);
     thread = builder_timeline(builder, host, NO_ID, "python");
     other = builder_timeline(builder, host, NO_ID, "pool");
     op = builder_activity(builder, "MatMul", ACTIVITY_OP, NO_ID);
@@ -89,12 +82,4 @@ static void long_ones_are_sampled(void **state)
     builder_free(&builder);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(short_recordings_are_whole),
-        cmocka_unit_test(long_ones_are_sampled),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(short_recordings_are_whole), cmocka_unit_test(long_ones_are_sampled))

@@ -515,29 +515,14 @@ static void forward_ops_among_gradients(void **state)
     }
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gradients_that_no_update_takes),
-        cmocka_unit_test(gradients_that_are_applied),
-        cmocka_unit_test(gradients_that_are_thrown_away),
-        cmocka_unit_test(gradients_on_the_way),
-        cmocka_unit_test(more_gradients_than_updates),
-        cmocka_unit_test(gradients_of_a_teacher),
-        cmocka_unit_test(pairs_that_are_only_multiplied),
-        cmocka_unit_test(a_history_in_each_step),
-        cmocka_unit_test(a_metric_of_each_batch),
-        cmocka_unit_test(rows_that_are_looked_up),
-        cmocka_unit_test(rows_that_nothing_looks_up),
-        cmocka_unit_test(rows_that_are_thrown_away),
-        cmocka_unit_test(weights_from_parameters),
-        cmocka_unit_test(weights_from_integers),
-        cmocka_unit_test(a_loss_over_many_classes),
-        cmocka_unit_test(experts_on_rows_of_others),
-        cmocka_unit_test(a_matrix_that_stays),
-        cmocka_unit_test(adapters_beside_weights),
-        cmocka_unit_test(forward_ops_among_gradients),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(gradients_that_no_update_takes),
+          cmocka_unit_test(gradients_that_are_applied),
+          cmocka_unit_test(gradients_that_are_thrown_away), cmocka_unit_test(gradients_on_the_way),
+          cmocka_unit_test(more_gradients_than_updates), cmocka_unit_test(gradients_of_a_teacher),
+          cmocka_unit_test(pairs_that_are_only_multiplied),
+          cmocka_unit_test(a_history_in_each_step), cmocka_unit_test(a_metric_of_each_batch),
+          cmocka_unit_test(rows_that_are_looked_up), cmocka_unit_test(rows_that_nothing_looks_up),
+          cmocka_unit_test(rows_that_are_thrown_away), cmocka_unit_test(weights_from_parameters),
+          cmocka_unit_test(weights_from_integers), cmocka_unit_test(a_loss_over_many_classes),
+          cmocka_unit_test(experts_on_rows_of_others), cmocka_unit_test(a_matrix_that_stays),
+          cmocka_unit_test(adapters_beside_weights), cmocka_unit_test(forward_ops_among_gradients))

@@ -421,26 +421,13 @@ static void a_teacher_for_each_crop(void **state)
     }
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_prefix_that_grows),
-        cmocka_unit_test(a_prefix_with_a_head),
-        cmocka_unit_test(batches_that_differ),
-        cmocka_unit_test(layers_in_the_backward_pass),
-        cmocka_unit_test(evaluation_in_the_step),
-        cmocka_unit_test(evaluation_by_whole_layers),
-        cmocka_unit_test(metrics_of_a_library),
-        cmocka_unit_test(an_encoder_in_each_round),
-        cmocka_unit_test(an_encoder_for_each_item),
-        cmocka_unit_test(an_encoder_for_each_token),
-        cmocka_unit_test(a_whole_buffer_for_each_part),
-        cmocka_unit_test(one_network_twice_in_a_row),
-        cmocka_unit_test(the_same_window_for_each_word),
-        cmocka_unit_test(a_teacher_for_each_crop),
-        cmocka_unit_test(an_encoder_without_shapes),
-        cmocka_unit_test(one_network_twice_without_shapes),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(a_prefix_that_grows), cmocka_unit_test(a_prefix_with_a_head),
+          cmocka_unit_test(batches_that_differ), cmocka_unit_test(layers_in_the_backward_pass),
+          cmocka_unit_test(evaluation_in_the_step), cmocka_unit_test(evaluation_by_whole_layers),
+          cmocka_unit_test(metrics_of_a_library), cmocka_unit_test(an_encoder_in_each_round),
+          cmocka_unit_test(an_encoder_for_each_item), cmocka_unit_test(an_encoder_for_each_token),
+          cmocka_unit_test(a_whole_buffer_for_each_part),
+          cmocka_unit_test(one_network_twice_in_a_row),
+          cmocka_unit_test(the_same_window_for_each_word),
+          cmocka_unit_test(a_teacher_for_each_crop), cmocka_unit_test(an_encoder_without_shapes),
+          cmocka_unit_test(one_network_twice_without_shapes))

@@ -235,14 +235,7 @@ static void a_picture_for_each_word(void **state)
     }
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(samples_of_one_input),    cmocka_unit_test(a_picture_for_each_word),
-        cmocka_unit_test(a_network_for_each_item), cmocka_unit_test(calls_that_stay),
-        cmocka_unit_test(views_of_a_picture),      cmocka_unit_test(words_without_a_cache),
-        cmocka_unit_test(a_hint_in_each_round),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(samples_of_one_input), cmocka_unit_test(a_picture_for_each_word),
+          cmocka_unit_test(a_network_for_each_item), cmocka_unit_test(calls_that_stay),
+          cmocka_unit_test(views_of_a_picture), cmocka_unit_test(words_without_a_cache),
+          cmocka_unit_test(a_hint_in_each_round))

@@ -563,31 +563,15 @@ static void a_pause_in_the_only_step(void **state)
     }
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(long_pauses),
-        cmocka_unit_test(pauses_at_places),
-        cmocka_unit_test(a_pause_in_the_only_step),
-        cmocka_unit_test(parts_side_by_side),
-        cmocka_unit_test(small_ops_between_pauses),
-        cmocka_unit_test(arrays_that_are_copied_out),
-        cmocka_unit_test(pauses_by_chance),
-        cmocka_unit_test(items_of_a_list),
-        cmocka_unit_test(rows_read_as_lists),
-        cmocka_unit_test(tensors_copied_deeply),
-        cmocka_unit_test(a_state_that_is_saved),
-        cmocka_unit_test(a_model_in_the_step),
-        cmocka_unit_test(workers_that_are_started_again),
-        cmocka_unit_test(tensors_that_are_made_one_by_one),
-        cmocka_unit_test(rows_one_by_one),
-        cmocka_unit_test(pictures_one_by_one),
-        cmocka_unit_test(small_parts_of_an_update),
-        cmocka_unit_test(a_model_that_is_quantised),
-        cmocka_unit_test(a_model_without_shapes),
-        cmocka_unit_test(a_pause_behind_the_update),
-        cmocka_unit_test(texts_one_by_one_without_shapes),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(long_pauses), cmocka_unit_test(pauses_at_places),
+          cmocka_unit_test(a_pause_in_the_only_step), cmocka_unit_test(parts_side_by_side),
+          cmocka_unit_test(small_ops_between_pauses), cmocka_unit_test(arrays_that_are_copied_out),
+          cmocka_unit_test(pauses_by_chance), cmocka_unit_test(items_of_a_list),
+          cmocka_unit_test(rows_read_as_lists), cmocka_unit_test(tensors_copied_deeply),
+          cmocka_unit_test(a_state_that_is_saved), cmocka_unit_test(a_model_in_the_step),
+          cmocka_unit_test(workers_that_are_started_again),
+          cmocka_unit_test(tensors_that_are_made_one_by_one), cmocka_unit_test(rows_one_by_one),
+          cmocka_unit_test(pictures_one_by_one), cmocka_unit_test(small_parts_of_an_update),
+          cmocka_unit_test(a_model_that_is_quantised), cmocka_unit_test(a_model_without_shapes),
+          cmocka_unit_test(a_pause_behind_the_update),
+          cmocka_unit_test(texts_one_by_one_without_shapes))

@@ -1,11 +1,7 @@
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "analyze/analysis.h"
 #include "profile_builder.h"
@@ -105,8 +101,7 @@ static void coverage_counts_what_is_there(void **state)
     uint32_t               host, thread;
 
     (void)state;
-    builder_start(&builder, FORMAT_XSPACE);
-    host = builder_host(&builder, "h");
+    host = builder_start_host(&builder, FORMAT_XSPACE);
     thread = builder_timeline(&builder, host, NO_ID, "main");
     builder_op(&builder, "m/MatMul", "MatMul", "f32[2,3] f32[3,4] -> f32[2,4]");
     builder_slice(&builder, thread, "flush", ACTIVITY_OVERHEAD, 0, 30);
@@ -169,15 +164,8 @@ static void joined_facts_have_their_names(void **state)
     arena_free(&f.arena);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(facts_are_sorted_and_replaced),
-        cmocka_unit_test(absences_prefer_the_specific),
-        cmocka_unit_test(tables_grow_with_unknown_cells),
-        cmocka_unit_test(joined_facts_have_their_names),
-        cmocka_unit_test(coverage_counts_what_is_there),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(facts_are_sorted_and_replaced),
+          cmocka_unit_test(absences_prefer_the_specific),
+          cmocka_unit_test(tables_grow_with_unknown_cells),
+          cmocka_unit_test(joined_facts_have_their_names),
+          cmocka_unit_test(coverage_counts_what_is_there))

@@ -1,19 +1,14 @@
 #include "base/file.h"
 
 #include "base/text.h"
+#include "testing.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
-
-#include <cmocka.h>
 
 enum { PATH_BYTES = 64, MAX_STORED = 1 << 20 };
 

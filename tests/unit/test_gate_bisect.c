@@ -1,11 +1,7 @@
 /* The row of revisions: what a run makes likelier, and where the next one is made. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "gate/bisect.h"
 
@@ -103,14 +99,7 @@ static void what_cannot_be_recorded_is_passed_over(void **state)
     arena_free(&arena);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_known_halves_the_row),
-        cmocka_unit_test(a_run_weighs_by_its_distance),
-        cmocka_unit_test(runs_that_are_alike_are_not_without_noise),
-        cmocka_unit_test(what_cannot_be_recorded_is_passed_over),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(nothing_known_halves_the_row),
+          cmocka_unit_test(a_run_weighs_by_its_distance),
+          cmocka_unit_test(runs_that_are_alike_are_not_without_noise),
+          cmocka_unit_test(what_cannot_be_recorded_is_passed_over))

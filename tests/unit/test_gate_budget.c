@@ -2,15 +2,10 @@
 
 #include "base/macros.h"
 #include "base/text.h"
+#include "testing.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void budgets_are_read(void **state)
 {
@@ -167,13 +162,6 @@ static void cut_baselines_are_refused(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(budgets_are_read),          cmocka_unit_test(bad_budgets_are_refused),
-        cmocka_unit_test(quantities_have_values),    cmocka_unit_test(baselines_survive_writing),
-        cmocka_unit_test(cut_baselines_are_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(budgets_are_read), cmocka_unit_test(bad_budgets_are_refused),
+          cmocka_unit_test(quantities_have_values), cmocka_unit_test(baselines_survive_writing),
+          cmocka_unit_test(cut_baselines_are_refused))

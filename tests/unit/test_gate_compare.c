@@ -471,23 +471,15 @@ static void changes_have_names(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_planted_slow_down_is_caught),
-        cmocka_unit_test(one_launch_more_is_always_caught),
-        cmocka_unit_test(the_same_program_passes),
-        cmocka_unit_test(recorded_programs_pass),
-        cmocka_unit_test(small_changes_of_one_run_do_not_count),
-        cmocka_unit_test(a_uniform_slow_down_is_inconclusive),
-        cmocka_unit_test(a_load_beside_is_inconclusive),
-        cmocka_unit_test(a_nameless_function_is_known_by_its_ops),
-        cmocka_unit_test(a_drift_is_inconclusive),
-        cmocka_unit_test(a_large_change_of_a_noisy_run_is_not_passed_over),
-        cmocka_unit_test(memory_that_grows_fails),
-        cmocka_unit_test(a_count_that_is_no_longer_recorded_is_told),
-        cmocka_unit_test(changes_have_names),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(a_planted_slow_down_is_caught),
+          cmocka_unit_test(one_launch_more_is_always_caught),
+          cmocka_unit_test(the_same_program_passes), cmocka_unit_test(recorded_programs_pass),
+          cmocka_unit_test(small_changes_of_one_run_do_not_count),
+          cmocka_unit_test(a_uniform_slow_down_is_inconclusive),
+          cmocka_unit_test(a_load_beside_is_inconclusive),
+          cmocka_unit_test(a_nameless_function_is_known_by_its_ops),
+          cmocka_unit_test(a_drift_is_inconclusive),
+          cmocka_unit_test(a_large_change_of_a_noisy_run_is_not_passed_over),
+          cmocka_unit_test(memory_that_grows_fails),
+          cmocka_unit_test(a_count_that_is_no_longer_recorded_is_told),
+          cmocka_unit_test(changes_have_names))

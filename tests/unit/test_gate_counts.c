@@ -1,13 +1,7 @@
 /* counts: what a step does, step by step. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka.h needs the ones above. */
 #include "gate/counts.h"
 #include "profile_builder.h"
-
-#include <cmocka.h>
+#include "testing.h"
 
 enum { STEP_NS = 1000 };
 
@@ -21,8 +15,7 @@ static void eager_executions_are_ops(void **state)
     uint32_t                 host, thread;
 
     (void)state;
-    builder_start(&builder, FORMAT_XSPACE);
-    host = builder_host(&builder, "h");
+    host = builder_start_host(&builder, FORMAT_XSPACE);
     thread = builder_timeline(&builder, host, NO_ID, "python");
     for (int64_t step = 0; step < 2; step++) {
         for (int64_t i = 0; i < 5; i++) {
@@ -81,8 +74,7 @@ static void of_steps_that_differ_the_mean_counts(void **state)
     uint32_t               host, thread, add, summary;
 
     (void)state;
-    builder_start(&builder, FORMAT_XSPACE);
-    host = builder_host(&builder, "h");
+    host = builder_start_host(&builder, FORMAT_XSPACE);
     thread = builder_timeline(&builder, host, NO_ID, "python");
     add =
         builder_activity(&builder, "Add", ACTIVITY_OP, builder_op(&builder, "Add", "AddV2", NULL));
@@ -104,13 +96,5 @@ static void of_steps_that_differ_the_mean_counts(void **state)
     builder_free(&builder);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(eager_executions_are_ops),
-        cmocka_unit_test(kernels_of_an_op_are_no_ops),
-        cmocka_unit_test(of_steps_that_differ_the_mean_counts),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(eager_executions_are_ops), cmocka_unit_test(kernels_of_an_op_are_no_ops),
+          cmocka_unit_test(of_steps_that_differ_the_mean_counts))

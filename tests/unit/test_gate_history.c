@@ -2,14 +2,9 @@
 
 #include "base/macros.h"
 #include "otava_series.h"
+#include "testing.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 enum { MOST = 80 };
 
@@ -110,13 +105,6 @@ static void short_and_constant_series_have_none(void **state)
     arena_free(&arena);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(published_examples_agree),
-        cmocka_unit_test(levels_are_means_of_both_sides),
-        cmocka_unit_test(short_and_constant_series_have_none),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(published_examples_agree),
+          cmocka_unit_test(levels_are_means_of_both_sides),
+          cmocka_unit_test(short_and_constant_series_have_none))

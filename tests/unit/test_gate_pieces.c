@@ -87,11 +87,4 @@ static void a_change_is_said_once_and_sums_up(void **state)
     arena_free(&arena);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_change_is_said_once_and_sums_up),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(a_change_is_said_once_and_sums_up))

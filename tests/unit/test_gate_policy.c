@@ -273,19 +273,12 @@ static void a_wait_for_input_is_not_masked(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(how_many_runs_would_settle_it),
-        cmocka_unit_test(few_steps_need_a_second_witness),
-        cmocka_unit_test(few_steps_that_look_faster_do_not_fail_for_counts),
-        cmocka_unit_test(a_wait_for_input_is_not_masked),
-        cmocka_unit_test(what_costs_something_fails_by_itself),
-        cmocka_unit_test(other_policies_are_plain),
-        cmocka_unit_test(more_work_in_steps_that_vary_is_inconclusive),
-        cmocka_unit_test(how_many_steps_would_settle_it),
-        cmocka_unit_test(a_median_that_fell_by_chance_is_no_pass),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(how_many_runs_would_settle_it),
+          cmocka_unit_test(few_steps_need_a_second_witness),
+          cmocka_unit_test(few_steps_that_look_faster_do_not_fail_for_counts),
+          cmocka_unit_test(a_wait_for_input_is_not_masked),
+          cmocka_unit_test(what_costs_something_fails_by_itself),
+          cmocka_unit_test(other_policies_are_plain),
+          cmocka_unit_test(more_work_in_steps_that_vary_is_inconclusive),
+          cmocka_unit_test(how_many_steps_would_settle_it),
+          cmocka_unit_test(a_median_that_fell_by_chance_is_no_pass))

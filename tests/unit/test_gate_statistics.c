@@ -1,14 +1,9 @@
 #include "base/sample.h"
 #include "gate/statistics.h"
+#include "testing.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* Two samples without ties whose Mann-Whitney U is `u`: y holds multiples of ten, and each x stands
  * above as many of them as its share of u. */
@@ -161,17 +156,8 @@ static void a_trend_is_that_of_mann_and_kendall(void **state)
     arena_free(&scratch);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(critical_values_are_those_of_the_table),
-        cmocka_unit_test(small_samples_are_exact),
-        cmocka_unit_test(ties_are_corrected_for),
-        cmocka_unit_test(student_has_the_published_quantiles),
-        cmocka_unit_test(a_trend_is_that_of_mann_and_kendall),
-        cmocka_unit_test(medians_are_selected),
-        cmocka_unit_test(a_shift_is_found_again),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(critical_values_are_those_of_the_table),
+          cmocka_unit_test(small_samples_are_exact), cmocka_unit_test(ties_are_corrected_for),
+          cmocka_unit_test(student_has_the_published_quantiles),
+          cmocka_unit_test(a_trend_is_that_of_mann_and_kendall),
+          cmocka_unit_test(medians_are_selected), cmocka_unit_test(a_shift_is_found_again))

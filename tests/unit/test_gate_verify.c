@@ -108,13 +108,6 @@ static void findings_are_named_by_rule_or_number(void **state)
     arena_free(&arena);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_interval_decides),
-        cmocka_unit_test(savings_are_of_a_batch_where_steps_have_more),
-        cmocka_unit_test(findings_are_named_by_rule_or_number),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(the_interval_decides),
+          cmocka_unit_test(savings_are_of_a_batch_where_steps_have_more),
+          cmocka_unit_test(findings_are_named_by_rule_or_number))

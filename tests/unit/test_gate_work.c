@@ -271,18 +271,11 @@ static void the_step_is_that_of_all_steps(void **state)
     arena_free(&arena);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(steps_of_more_batches_are_compared_by_the_batch),
-        cmocka_unit_test(the_step_is_that_of_all_steps),
-        cmocka_unit_test(other_hardware_is_not_compared),
-        cmocka_unit_test(other_shapes_are_not_compared),
-        cmocka_unit_test(other_shapes_explain_only_so_much),
-        cmocka_unit_test(calls_of_other_functions_are_not_compared),
-        cmocka_unit_test(other_work_is_told_by_its_amount),
-        cmocka_unit_test(other_sizes_are_not_compared),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(steps_of_more_batches_are_compared_by_the_batch),
+          cmocka_unit_test(the_step_is_that_of_all_steps),
+          cmocka_unit_test(other_hardware_is_not_compared),
+          cmocka_unit_test(other_shapes_are_not_compared),
+          cmocka_unit_test(other_shapes_explain_only_so_much),
+          cmocka_unit_test(calls_of_other_functions_are_not_compared),
+          cmocka_unit_test(other_work_is_told_by_its_amount),
+          cmocka_unit_test(other_sizes_are_not_compared))

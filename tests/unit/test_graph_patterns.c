@@ -3,14 +3,9 @@
 #include "base/macros.h"
 #include "model/op_graph.h"
 #include "profile_builder.h"
+#include "testing.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 struct drawn_op {
     const char *name, *type, *tensors;
@@ -47,8 +42,7 @@ static void start(struct profile_builder *builder, bool has_gpu)
 {
     uint32_t host;
 
-    builder_start(builder, FORMAT_GRAPH);
-    host = builder_host(builder, "h");
+    host = builder_start_host(builder, FORMAT_GRAPH);
     builder_device(builder, host, "/device:CPU:0", "", DEVICE_CPU);
     if (has_gpu)
         builder_device(builder, host, "/device:GPU:0", "", DEVICE_GPU);
@@ -242,14 +236,7 @@ static void tiled_rows(void **state)
     builder_free(&builder);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(losses_over_classes), cmocka_unit_test(norms_and_biases),
-        cmocka_unit_test(placement),           cmocka_unit_test(cells_in_sequence),
-        cmocka_unit_test(tiled_rows),          cmocka_unit_test(feeds_and_fetches),
-        cmocka_unit_test(budget_is_kept),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(losses_over_classes), cmocka_unit_test(norms_and_biases),
+          cmocka_unit_test(placement), cmocka_unit_test(cells_in_sequence),
+          cmocka_unit_test(tiled_rows), cmocka_unit_test(feeds_and_fetches),
+          cmocka_unit_test(budget_is_kept))

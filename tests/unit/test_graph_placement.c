@@ -2,13 +2,7 @@
 #include "analyze/program/graph_patterns.h"
 
 #include "profile_builder.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "testing.h"
 
 enum { CPU, GPU, PS, DEVICES };
 struct drawn_op {
@@ -32,8 +26,7 @@ static void draw(struct fixture *f, const struct drawn_op *ops, uint32_t count,
     uint32_t                 host;
 
     *f = (struct fixture) { 0 };
-    builder_start(&f->b, FORMAT_GRAPH);
-    host = builder_host(&f->b, "h");
+    host = builder_start_host(&f->b, FORMAT_GRAPH);
     for (int i = 0; i < DEVICES; i++)
         builder_device(&f->b, host, names[i], "", i == GPU ? DEVICE_GPU : DEVICE_CPU);
     for (uint32_t i = 0; i < count; i++) {
@@ -162,14 +155,5 @@ static void layouts_of_convolutions(void **state)
     builder_free(&f.b);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(constants_that_cross),
-        cmocka_unit_test(tensors_that_come_back),
-        cmocka_unit_test(tables_of_another_task),
-        cmocka_unit_test(layouts_of_convolutions),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(constants_that_cross), cmocka_unit_test(tensors_that_come_back),
+          cmocka_unit_test(tables_of_another_task), cmocka_unit_test(layouts_of_convolutions))

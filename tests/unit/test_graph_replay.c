@@ -1,10 +1,6 @@
 /* graph_replay: what edits of an accelerator's work save in the event graph of a hand-made step. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "analyze/replay/graph_replay.h"
 #include "one_step.h"
@@ -172,13 +168,5 @@ static void needs_an_accelerator(void **state)
     one_step_free(&step);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(edits_of_kernels),
-        cmocka_unit_test(edits_of_calls),
-        cmocka_unit_test(needs_an_accelerator),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(edits_of_kernels), cmocka_unit_test(edits_of_calls),
+          cmocka_unit_test(needs_an_accelerator))

@@ -2,14 +2,9 @@
 #include "analyze/program/graph_patterns.h"
 
 #include "profile_builder.h"
+#include "testing.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include <stdio.h>
 
@@ -140,13 +135,5 @@ static void cells_wait_for_each_other(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(batch_norms_in_small_ops),
-        cmocka_unit_test(biases_before_norms),
-        cmocka_unit_test(cells_wait_for_each_other),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(batch_norms_in_small_ops), cmocka_unit_test(biases_before_norms),
+          cmocka_unit_test(cells_wait_for_each_other))

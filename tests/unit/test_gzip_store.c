@@ -1,13 +1,8 @@
 /* gzip_store, gzip_pack: what they write is read back, and is what the format says. */
 #include "base/gzip.h"
+#include "testing.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* "abc": header of 10 bytes, one last block (1, length 3, its complement), the bytes, their CRC-32
  * 0x352441c2 (as cksum tools print it) and their number. */
@@ -86,13 +81,5 @@ static void packed_bytes_come_back(void **state)
     arena_free(&arena);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_bytes_of_a_small_text),
-        cmocka_unit_test(any_length_comes_back),
-        cmocka_unit_test(packed_bytes_come_back),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(the_bytes_of_a_small_text), cmocka_unit_test(any_length_comes_back),
+          cmocka_unit_test(packed_bytes_come_back))

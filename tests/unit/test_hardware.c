@@ -1,17 +1,11 @@
 /* Accelerators by name, by figures and by the rates of their architecture; blocks that they hold.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka.h needs the ones above. */
 #include "analyze/kernel/kernel_waves.h"
 #include "base/file.h"
 #include "model/hardware_file.h"
 #include "profile_builder.h"
 #include "read/read.h"
-
-#include <cmocka.h>
+#include "testing.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -463,22 +457,11 @@ static void other_numbers_are_the_same_devices(void **state)
     check_model(", {\"id\": 1, \"name\": \"NVIDIA A100\", \"numSms\": 108}", "");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_find_the_right_row),
-        cmocka_unit_test(bfloat16_is_not_float16),
-        cmocka_unit_test(figures_name_the_nameless),
-        cmocka_unit_test(models_are_said),
-        cmocka_unit_test(rows_tell_other_types_and_links),
-        cmocka_unit_test(files_tell_of_other_hardware),
-        cmocka_unit_test(wrong_files_are_told_by_line),
-        cmocka_unit_test(neither_name_nor_file),
-        cmocka_unit_test(kernels_tell_what_they_are_made_for),
-        cmocka_unit_test(rates_give_the_rest),
-        cmocka_unit_test(blocks_fit_by_what_they_need),
-        cmocka_unit_test(other_numbers_are_the_same_devices),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(names_find_the_right_row), cmocka_unit_test(bfloat16_is_not_float16),
+          cmocka_unit_test(figures_name_the_nameless), cmocka_unit_test(models_are_said),
+          cmocka_unit_test(rows_tell_other_types_and_links),
+          cmocka_unit_test(files_tell_of_other_hardware),
+          cmocka_unit_test(wrong_files_are_told_by_line), cmocka_unit_test(neither_name_nor_file),
+          cmocka_unit_test(kernels_tell_what_they_are_made_for),
+          cmocka_unit_test(rates_give_the_rest), cmocka_unit_test(blocks_fit_by_what_they_need),
+          cmocka_unit_test(other_numbers_are_the_same_devices))

@@ -1,13 +1,7 @@
 /* HloProto made by hand: shapes, operations, bytes and edges as worked out beside each. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka.h needs the ones above. */
 #include "base/macros.h"
 #include "read/hlo/hlo.h"
-
-#include <cmocka.h>
+#include "testing.h"
 #include <string.h>
 
 /* A message being written; lengths here stay below 16384. */
@@ -666,25 +660,12 @@ static void follows_the_schedule(void **state)
     release(&fixture);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts_dots),
-        cmocka_unit_test(counts_convolutions),
-        cmocka_unit_test(padding_costs_nothing),
-        cmocka_unit_test(counts_calls_of_libraries),
-        cmocka_unit_test(takes_tuples_apart),
-        cmocka_unit_test(leads_into_fusions),
-        cmocka_unit_test(survives_cuts),
-        cmocka_unit_test(tells_holes),
-        cmocka_unit_test(programs_of_one_name_are_told_apart),
-        cmocka_unit_test(tells_what_is_donated),
-        cmocka_unit_test(tells_devices_that_get_the_same),
-        cmocka_unit_test(reads_groups),
-        cmocka_unit_test(reads_rings),
-        cmocka_unit_test(follows_the_schedule),
-        cmocka_unit_test(counts_what_is_touched),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(counts_dots), cmocka_unit_test(counts_convolutions),
+          cmocka_unit_test(padding_costs_nothing), cmocka_unit_test(counts_calls_of_libraries),
+          cmocka_unit_test(takes_tuples_apart), cmocka_unit_test(leads_into_fusions),
+          cmocka_unit_test(survives_cuts), cmocka_unit_test(tells_holes),
+          cmocka_unit_test(programs_of_one_name_are_told_apart),
+          cmocka_unit_test(tells_what_is_donated),
+          cmocka_unit_test(tells_devices_that_get_the_same), cmocka_unit_test(reads_groups),
+          cmocka_unit_test(reads_rings), cmocka_unit_test(follows_the_schedule),
+          cmocka_unit_test(counts_what_is_touched))

@@ -1,13 +1,7 @@
 /* hlo_frames: StackFrameIndexProto made by hand. Numbers count from 1; 0 is none. */
 #include "base/macros.h"
 #include "read/hlo/hlo_frames.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "testing.h"
 
 /* Location {1: file, 2: function, 3: line}, frame {1: location, 2: parent}. */
 #define LOCATION(file, function, line) "\x1a\x06\x08" file "\x10" function "\x18" line
@@ -102,12 +96,5 @@ static void cut_bytes_are_read_as_far_as_they_go(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(frames_have_their_callers),
-        cmocka_unit_test(cut_bytes_are_read_as_far_as_they_go),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(frames_have_their_callers),
+          cmocka_unit_test(cut_bytes_are_read_as_far_as_they_go))

@@ -1,12 +1,6 @@
 /* HLO instructions as text: shapes, types, memory spaces, which way copies go. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka.h needs the ones above. */
 #include "read/hlo/hlo_text.h"
-
-#include <cmocka.h>
+#include "testing.h"
 
 static void reads_results_and_operands(void **state)
 {
@@ -74,13 +68,5 @@ static void survives_cuts(void **state)
     assert_false(hlo_text_read(STR("a = /*"), &text));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_results_and_operands),
-        cmocka_unit_test(copies_have_a_direction),
-        cmocka_unit_test(survives_cuts),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(reads_results_and_operands), cmocka_unit_test(copies_have_a_direction),
+          cmocka_unit_test(survives_cuts))

@@ -1,12 +1,7 @@
 #include "base/intern.h"
+#include "testing.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 enum { MANY = 20000 };
 
@@ -170,14 +165,7 @@ static void room_is_made_ahead(void **state)
     arena_free(&tiny);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_copy_grows_apart),     cmocka_unit_test(names_stand_above_others),
-        cmocka_unit_test(room_is_made_ahead),     cmocka_unit_test(equal_names_have_one_id),
-        cmocka_unit_test(ids_survive_growth),     cmocka_unit_test(past_the_budget_there_is_no_id),
-        cmocka_unit_test(sparse_keys_are_mapped),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(a_copy_grows_apart), cmocka_unit_test(names_stand_above_others),
+          cmocka_unit_test(room_is_made_ahead), cmocka_unit_test(equal_names_have_one_id),
+          cmocka_unit_test(ids_survive_growth), cmocka_unit_test(past_the_budget_there_is_no_id),
+          cmocka_unit_test(sparse_keys_are_mapped))

@@ -1,10 +1,6 @@
 /* The pull scanner on hand-made texts. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "base/macros.h"
 #include "read/json_scan.h"
@@ -160,15 +156,6 @@ static void reads_decimals_exactly(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(walks_members_and_skips_the_rest),
-        cmocka_unit_test(gives_nested_values_as_written),
-        cmocka_unit_test(tells_cut_from_bad),
-        cmocka_unit_test(resolves_escapes),
-        cmocka_unit_test(reads_decimals_exactly),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(walks_members_and_skips_the_rest),
+          cmocka_unit_test(gives_nested_values_as_written), cmocka_unit_test(tells_cut_from_bad),
+          cmocka_unit_test(resolves_escapes), cmocka_unit_test(reads_decimals_exactly))

@@ -1,11 +1,5 @@
 #include "base/json_writer.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "testing.h"
 
 static void write_sample(struct json_writer *json)
 {
@@ -125,14 +119,6 @@ static void strings_are_valid_everywhere(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nesting_is_indented),
-        cmocka_unit_test(compact_has_no_blanks),
-        cmocka_unit_test(numbers_have_six_digits_or_are_exact),
-        cmocka_unit_test(strings_are_valid_everywhere),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(nesting_is_indented), cmocka_unit_test(compact_has_no_blanks),
+          cmocka_unit_test(numbers_have_six_digits_or_are_exact),
+          cmocka_unit_test(strings_are_valid_everywhere))

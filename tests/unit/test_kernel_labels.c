@@ -3,14 +3,10 @@
  * and use of tensor cores were settled by reading them. Run by hand it prints the table of
  * docs/measuring.md and each name that differs.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "analyze/kernel/kernel_names.h"
 #include "base/macros.h"

@@ -3,14 +3,9 @@
 #include "analyze/kernel/kernel_times.h"
 
 #include "profile_builder.h"
+#include "testing.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 /*
  * Two ops launch the same kernel: mm 30 and 50 us, add 8 us. Another kernel of 9.999 us has no
@@ -34,8 +29,7 @@ static void by_kernel_and_op(void **state)
     uint32_t               host, gpu, thread, stream, ops[2];
 
     (void)state;
-    builder_start(&b, FORMAT_KINETO);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_KINETO);
     gpu = builder_device(&b, host, "GPU 0", "", DEVICE_GPU);
     thread = builder_timeline(&b, host, NO_ID, "main");
     stream = builder_timeline(&b, host, gpu, "stream 7");
@@ -84,8 +78,7 @@ static void without_devices_there_are_none(void **state)
     struct kernel_times    times;
 
     (void)state;
-    builder_start(&b, FORMAT_KINETO);
-    builder_host(&b, "h");
+    builder_start_host(&b, FORMAT_KINETO);
     builder_finish(&b);
     assert_true(kernel_times_get(&b.study, &scratch, &times));
     assert_int_equal(times.count, 0);
@@ -93,12 +86,4 @@ static void without_devices_there_are_none(void **state)
     builder_free(&b);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(by_kernel_and_op),
-        cmocka_unit_test(without_devices_there_are_none),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(by_kernel_and_op), cmocka_unit_test(without_devices_there_are_none))

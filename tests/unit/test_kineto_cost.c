@@ -1,13 +1,9 @@
 /* Operations and bytes of ops by the shapes of their arguments; what is right stands as the
  * calculation by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "read/read.h"
 
@@ -306,13 +302,5 @@ static void passes_over_memory(void **state)
         check(&rows[i]);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(attention),          cmocka_unit_test(masks),
-        cmocka_unit_test(products),           cmocka_unit_test(convolutions),
-        cmocka_unit_test(passes_over_memory),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(attention), cmocka_unit_test(masks), cmocka_unit_test(products),
+          cmocka_unit_test(convolutions), cmocka_unit_test(passes_over_memory))

@@ -1,11 +1,7 @@
 /* Events that have the text of one before them but for some numbers are read as if they stood
  * alone. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "base/macros.h"
 #include "base/text.h"
@@ -179,14 +175,6 @@ static void texts_that_end_early(void **state)
     assert_int_equal(before, 12);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_in_gaps),
-        cmocka_unit_test(other_ends_of_events),
-        cmocka_unit_test(quotes_behind_numbers_begin_texts),
-        cmocka_unit_test(texts_that_end_early),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(numbers_in_gaps), cmocka_unit_test(other_ends_of_events),
+          cmocka_unit_test(quotes_behind_numbers_begin_texts),
+          cmocka_unit_test(texts_that_end_early))

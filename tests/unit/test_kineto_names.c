@@ -1,10 +1,6 @@
 /* What categories and names mean. Names are from published traces of the named platforms. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "base/macros.h"
 #include "read/kineto/kineto_names.h"
@@ -119,14 +115,5 @@ static void collectives_have_one_name(void **state)
         assert_true(str_equal(kineto_collective(str_from(rows[i].name)), str_from(rows[i].type)));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(events_get_their_kind),
-        cmocka_unit_test(copies_have_a_direction),
-        cmocka_unit_test(types_have_one_name),
-        cmocka_unit_test(collectives_have_one_name),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(events_get_their_kind), cmocka_unit_test(copies_have_a_direction),
+          cmocka_unit_test(types_have_one_name), cmocka_unit_test(collectives_have_one_name))

@@ -1,10 +1,6 @@
 /* Events taken apart by several threads in small parts are those of one thread that takes all. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "base/macros.h"
 #include "read/read.h"
@@ -218,13 +214,5 @@ static void recordings(void **state)
         check_ways(paths[i], parts, ARRAY_COUNT(parts));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(texts_that_look_like_borders),
-        cmocka_unit_test(texts_that_end_early),
-        cmocka_unit_test(recordings),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(texts_that_look_like_borders), cmocka_unit_test(texts_that_end_early),
+          cmocka_unit_test(recordings))

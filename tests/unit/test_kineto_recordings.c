@@ -1,10 +1,6 @@
 /* The Kineto reader on recordings. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "base/text.h"
 #include "kineto_reading.h"
@@ -72,11 +68,4 @@ static void reads_recordings(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_recordings),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(reads_recordings))

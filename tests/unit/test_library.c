@@ -2,14 +2,9 @@
 #include "base/library.h"
 
 #include "base/macros.h"
+#include "testing.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static double (*cosine)(double);
 static double (*unknown)(double);
@@ -49,13 +44,6 @@ static void a_function_that_is_not_there_is_named(void **state)
     assert_false(library.is_loaded);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(functions_can_be_called),
-        cmocka_unit_test(a_library_that_is_not_there_is_named),
-        cmocka_unit_test(a_function_that_is_not_there_is_named),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(functions_can_be_called),
+          cmocka_unit_test(a_library_that_is_not_there_is_named),
+          cmocka_unit_test(a_function_that_is_not_there_is_named))

@@ -2,14 +2,9 @@
 #include "analyze/memory/memory_timeline.h"
 
 #include "profile_builder.h"
+#include "testing.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 struct fixture {
     struct profile_builder  b;
@@ -54,8 +49,7 @@ static void peak_and_owners(void **state)
     uint32_t                      host, gpu, a, b, c;
 
     (void)state;
-    builder_start(&f.b, FORMAT_KINETO);
-    host = builder_host(&f.b, "h");
+    host = builder_start_host(&f.b, FORMAT_KINETO);
     gpu = builder_device(&f.b, host, "GPU 0", "", DEVICE_GPU);
     f.b.profile.devices.items[gpu].memory_bytes = 1000;
     builder_step(&f.b, host, 0, 1000);
@@ -112,8 +106,7 @@ static void moments_keep_what_is_fullest(void **state)
     uint32_t                      host;
 
     (void)state;
-    builder_start(&f.b, FORMAT_KINETO);
-    host = builder_host(&f.b, "h");
+    host = builder_start_host(&f.b, FORMAT_KINETO);
     builder_step(&f.b, host, 0, 8000);
     for (int i = 0; i < 8000; i++)
         add(&f, (struct memory_event) { .time_ns = i,
@@ -150,8 +143,7 @@ static void growth_over_steps(void **state)
         struct fixture f = { 0 };
         uint32_t       host;
 
-        builder_start(&f.b, FORMAT_KINETO);
-        host = builder_host(&f.b, "h");
+        host = builder_start_host(&f.b, FORMAT_KINETO);
         for (int step = 0; step < 6; step++) {
             builder_step(&f.b, host, step * 100, (step + 1) * 100);
             add(&f, (struct memory_event) { .time_ns = step * 100 + 90,
@@ -175,8 +167,7 @@ static void devices_come_first(void **state)
     uint32_t       host, gpu;
 
     (void)state;
-    builder_start(&f.b, FORMAT_KINETO);
-    host = builder_host(&f.b, "h");
+    host = builder_start_host(&f.b, FORMAT_KINETO);
     gpu = builder_device(&f.b, host, "GPU 0", "", DEVICE_GPU);
     builder_step(&f.b, host, 0, 100);
     add(&f, (struct memory_event) { .time_ns = 5,
@@ -196,14 +187,5 @@ static void devices_come_first(void **state)
     release(&f);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(peak_and_owners),
-        cmocka_unit_test(moments_keep_what_is_fullest),
-        cmocka_unit_test(growth_over_steps),
-        cmocka_unit_test(devices_come_first),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(peak_and_owners), cmocka_unit_test(moments_keep_what_is_fullest),
+          cmocka_unit_test(growth_over_steps), cmocka_unit_test(devices_come_first))

@@ -1,13 +1,8 @@
 /* Lists of names: whole names, starts, ends and parts. */
 #include "model/names.h"
+#include "testing.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void stars_open_a_name(void **state)
 {
@@ -52,13 +47,5 @@ static void every_list_fits_a_pattern(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stars_open_a_name),
-        cmocka_unit_test(lists_are_patterns),
-        cmocka_unit_test(every_list_fits_a_pattern),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(stars_open_a_name), cmocka_unit_test(lists_are_patterns),
+          cmocka_unit_test(every_list_fits_a_pattern))

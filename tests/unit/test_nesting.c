@@ -3,13 +3,7 @@
 
 #include "base/macros.h"
 #include "profile_builder.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "testing.h"
 
 static bool is_op(const struct profile *profile, const struct activity *activity)
 {
@@ -58,11 +52,4 @@ static void events_are_inside_of_what_they_began_in(void **state)
     builder_free(&builder);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(events_are_inside_of_what_they_began_in),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(events_are_inside_of_what_they_began_in))

@@ -3,12 +3,7 @@
 #include "model/op_class.h"
 
 #include "base/macros.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "testing.h"
 
 static void names_tell_what_ops_do(void **state)
 {
@@ -54,12 +49,4 @@ static void words_name_classes(void **state)
     assert_int_equal(op_class_find((struct str) { 0 }), -1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_tell_what_ops_do),
-        cmocka_unit_test(words_name_classes),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(names_tell_what_ops_do), cmocka_unit_test(words_name_classes))

@@ -2,14 +2,9 @@
 #include "model/op_graph.h"
 
 #include "base/macros.h"
+#include "testing.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /*
  *   0 -> 1 -> 3     4 -> 5 (control only)
@@ -155,15 +150,6 @@ static void odd_graphs(void **state)
     arena_free(&arena);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(neighbours_are_sorted_and_unique),
-        cmocka_unit_test(order_has_producers_first),
-        cmocka_unit_test(cycles_are_told),
-        cmocka_unit_test(components_are_what_reaches_each_other),
-        cmocka_unit_test(odd_graphs),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(neighbours_are_sorted_and_unique),
+          cmocka_unit_test(order_has_producers_first), cmocka_unit_test(cycles_are_told),
+          cmocka_unit_test(components_are_what_reaches_each_other), cmocka_unit_test(odd_graphs))

@@ -2,14 +2,9 @@
 #include "analyze/analysis.h"
 
 #include "profile_builder.h"
+#include "testing.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 static uint32_t instruction(struct profile_builder *b, const char *name, const char *module,
                             const char *category, int64_t flops, int64_t bytes)
@@ -55,8 +50,7 @@ static void nodes_sum_what_their_ops_use(void **state)
     uint32_t               host, device, line, ops[3];
 
     (void)state;
-    builder_start(&b, FORMAT_XSPACE);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_XSPACE);
     device = builder_device(&b, host, "TPU 0", "", DEVICE_TPU);
     b.profile.devices.items[device].peak_flops_per_s = 1e15;
     b.profile.devices.items[device].memory_bytes_per_s = 1e12;
@@ -99,8 +93,7 @@ static void ops_of_hosts_stand_by_type(void **state)
     uint32_t               host, main;
 
     (void)state;
-    builder_start(&b, FORMAT_XSPACE);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_XSPACE);
     main = builder_timeline(&b, host, NO_ID, "main");
     builder_step(&b, host, 0, 1000000);
     builder_event(
@@ -119,12 +112,5 @@ static void ops_of_hosts_stand_by_type(void **state)
     builder_free(&b);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nodes_sum_what_their_ops_use),
-        cmocka_unit_test(ops_of_hosts_stand_by_type),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(nodes_sum_what_their_ops_use),
+          cmocka_unit_test(ops_of_hosts_stand_by_type))

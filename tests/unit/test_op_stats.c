@@ -2,14 +2,9 @@
 #include "analyze/analysis.h"
 
 #include "profile_builder.h"
+#include "testing.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 static void check(const struct profile_builder *b, const char *where_op, const char *column,
                   double expected)
@@ -44,8 +39,7 @@ static void kernels_count_for_the_ops_that_launch_them(void **state)
     uint32_t               host, main, stream, dense, act, from, to;
 
     (void)state;
-    builder_start(&b, FORMAT_XSPACE);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_XSPACE);
     main = builder_timeline(&b, host, NO_ID, "main");
     stream =
         builder_timeline(&b, host, builder_device(&b, host, "GPU 0", "", DEVICE_GPU), "stream 1");
@@ -91,8 +85,7 @@ static void instructions_count_for_what_they_were_made_from(void **state)
     uint32_t               host, line, ops[3];
 
     (void)state;
-    builder_start(&b, FORMAT_XSPACE);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_XSPACE);
     line = builder_timeline(&b, host, builder_device(&b, host, "TPU 0", "", DEVICE_TPU), "XLA Ops");
     b.profile.timelines.items[line].kind = TIMELINE_OPS;
     ops[0] = builder_op(&b, "fusion.1", "fusion", NULL);
@@ -116,12 +109,5 @@ static void instructions_count_for_what_they_were_made_from(void **state)
     builder_free(&b);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kernels_count_for_the_ops_that_launch_them),
-        cmocka_unit_test(instructions_count_for_what_they_were_made_from),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(kernels_count_for_the_ops_that_launch_them),
+          cmocka_unit_test(instructions_count_for_what_they_were_made_from))

@@ -2,14 +2,9 @@
 #include "analyze/ops/op_times.h"
 
 #include "profile_builder.h"
+#include "testing.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 static const struct op_time *find(const struct profile_builder *b, const struct op_times *times,
                                   const char *name)
@@ -35,8 +30,7 @@ static void nested_calls(void **state)
     uint32_t               host, thread, activity;
 
     (void)state;
-    builder_start(&b, FORMAT_XSPACE);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_XSPACE);
     thread = builder_timeline(&b, host, NO_ID, "main");
     builder_step(&b, host, 0, 200000);
     activity = builder_activity(&b, "conv", ACTIVITY_OP,
@@ -176,14 +170,5 @@ static void every_op_once(void **state)
     builder_free(&b);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_op_once),
-        cmocka_unit_test(nested_calls),
-        cmocka_unit_test(recorded_runs),
-        cmocka_unit_test(the_widest_type_counts),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(every_op_once), cmocka_unit_test(nested_calls),
+          cmocka_unit_test(recorded_runs), cmocka_unit_test(the_widest_type_counts))

@@ -1,12 +1,7 @@
 #include "base/option.h"
+#include "testing.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 struct values {
     bool               is_quiet;
@@ -285,20 +280,11 @@ static void the_nearest_name_is_near(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(presets_hold_without_arguments),
-        cmocka_unit_test(every_spelling_is_understood),
-        cmocka_unit_test(flags_may_take_the_next_word),
-        cmocka_unit_test(lists_replace_presets_and_add_up),
-        cmocka_unit_test(some_of_a_list_may_be_chosen),
-        cmocka_unit_test(whole_numbers_may_have_units),
-        cmocka_unit_test(operands_keep_their_order),
-        cmocka_unit_test(mistakes_are_explained),
-        cmocka_unit_test(small_budgets_are_limits),
-        cmocka_unit_test(the_nearest_name_is_near),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(presets_hold_without_arguments),
+          cmocka_unit_test(every_spelling_is_understood),
+          cmocka_unit_test(flags_may_take_the_next_word),
+          cmocka_unit_test(lists_replace_presets_and_add_up),
+          cmocka_unit_test(some_of_a_list_may_be_chosen),
+          cmocka_unit_test(whole_numbers_may_have_units),
+          cmocka_unit_test(operands_keep_their_order), cmocka_unit_test(mistakes_are_explained),
+          cmocka_unit_test(small_budgets_are_limits), cmocka_unit_test(the_nearest_name_is_near))

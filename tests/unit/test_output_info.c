@@ -1,9 +1,5 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "advice_sample.h"
 #include "base/macros.h"
@@ -105,12 +101,4 @@ static void each_absence_is_told_once(void **state)
     arena_free(&sample.arena);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shows_what_a_profile_holds),
-        cmocka_unit_test(each_absence_is_told_once),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(shows_what_a_profile_holds), cmocka_unit_test(each_absence_is_told_once))

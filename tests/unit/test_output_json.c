@@ -1,9 +1,5 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "advice_sample.h"
 #include "report/output.h"
@@ -249,12 +245,4 @@ static void every_output_is_found_by_name(void **state)
     assert_null(output_find("xml"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(follows_the_contract),
-        cmocka_unit_test(every_output_is_found_by_name),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(follows_the_contract), cmocka_unit_test(every_output_is_found_by_name))

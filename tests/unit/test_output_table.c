@@ -4,14 +4,9 @@
 #include "analyze/table_view.h"
 #include "base/macros.h"
 #include "report/output.h"
+#include "testing.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { NAME, FAMILY, OP, CALLS, SOURCE_LINE, TOTAL_NS, START_NS };
 static const struct column_spec columns[] = {

@@ -1,9 +1,5 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "advice_sample.h"
 #include "report/layout.h"
@@ -436,26 +432,16 @@ static void long_names_are_cut_between_characters(void **state)
     arena_free(&arena);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(leads_with_the_verdict_and_ranks),
-        cmocka_unit_test(the_short_answer_has_a_line_a_fix),
-        cmocka_unit_test(facts_behind_the_first_are_brief),
-        cmocka_unit_test(coverage_lists_every_rule),
-        cmocka_unit_test(rules_for_other_formats_count_apart),
-        cmocka_unit_test(nothing_found_is_a_sentence),
-        cmocka_unit_test(small_findings_are_counted_not_shown),
-        cmocka_unit_test(together_names_what_was_fixed),
-        cmocka_unit_test(numbers_skip_nothing),
-        cmocka_unit_test(notes_are_capped),
-        cmocka_unit_test(lines_fit_the_terminal),
-        cmocka_unit_test(colours_change_nothing_else),
-        cmocka_unit_test(control_characters_are_escaped),
-        cmocka_unit_test(ranges_name_the_unit_once),
-        cmocka_unit_test(numbers_keep_their_unit),
-        cmocka_unit_test(long_names_are_cut_between_characters),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(leads_with_the_verdict_and_ranks),
+          cmocka_unit_test(the_short_answer_has_a_line_a_fix),
+          cmocka_unit_test(facts_behind_the_first_are_brief),
+          cmocka_unit_test(coverage_lists_every_rule),
+          cmocka_unit_test(rules_for_other_formats_count_apart),
+          cmocka_unit_test(nothing_found_is_a_sentence),
+          cmocka_unit_test(small_findings_are_counted_not_shown),
+          cmocka_unit_test(together_names_what_was_fixed), cmocka_unit_test(numbers_skip_nothing),
+          cmocka_unit_test(notes_are_capped), cmocka_unit_test(lines_fit_the_terminal),
+          cmocka_unit_test(colours_change_nothing_else),
+          cmocka_unit_test(control_characters_are_escaped),
+          cmocka_unit_test(ranges_name_the_unit_once), cmocka_unit_test(numbers_keep_their_unit),
+          cmocka_unit_test(long_names_are_cut_between_characters))

@@ -1,10 +1,6 @@
 /* The rows of report/tools.def: what they name is there to be shown. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "analyze/analysis.h"
 #include "report/tool.h"
@@ -83,12 +79,4 @@ static void names_are_cut_at_commas(void **state)
     arena_free(&arena);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_sections_name_is_there),
-        cmocka_unit_test(names_are_cut_at_commas),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(what_sections_name_is_there), cmocka_unit_test(names_are_cut_at_commas))

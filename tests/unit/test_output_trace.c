@@ -1,10 +1,6 @@
 /* Slices on tracks where they nest. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "report/trace/lanes.h"
 #include "report/trace/trace.h"
@@ -103,13 +99,5 @@ static void rows_of_slices(void **state)
     arena_free(&bench.arena);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_does_not_nest_stands_beside),
-        cmocka_unit_test(what_has_no_track_is_counted),
-        cmocka_unit_test(rows_of_slices),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(what_does_not_nest_stands_beside),
+          cmocka_unit_test(what_has_no_track_is_counted), cmocka_unit_test(rows_of_slices))

@@ -1,12 +1,7 @@
 #include "base/packed.h"
+#include "testing.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 enum { COUNT = 1000 };
 
@@ -132,15 +127,6 @@ static void past_the_budget_nothing_is_lost(void **state)
     arena_free(&arena);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_come_back),
-        cmocka_unit_test(blocks_are_as_wide_as_needed),
-        cmocka_unit_test(rows_can_be_written),
-        cmocka_unit_test(ascending_columns_are_searched),
-        cmocka_unit_test(past_the_budget_nothing_is_lost),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(values_come_back), cmocka_unit_test(blocks_are_as_wide_as_needed),
+          cmocka_unit_test(rows_can_be_written), cmocka_unit_test(ascending_columns_are_searched),
+          cmocka_unit_test(past_the_budget_nothing_is_lost))

@@ -2,14 +2,9 @@
 
 #include "base/background.h"
 #include "base/parallel.h"
+#include "testing.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 enum { MOST = 10000 };
 

@@ -1,10 +1,6 @@
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "analyze/analysis.h"
 #include "analyze/input/pipeline.h"
@@ -65,8 +61,7 @@ static void idle_time_is_the_hosts(void **state)
     uint32_t    host, gpu, thread, one, two;
 
     (void)state;
-    builder_start(&b, FORMAT_KINETO);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_KINETO);
     gpu = builder_device(&b, host, "GPU 0", "NVIDIA A100", DEVICE_GPU);
     thread = builder_timeline(&b, host, NO_ID, "main");
     one = builder_timeline(&b, host, gpu, "stream 1");
@@ -106,8 +101,7 @@ static void idle_time_is_the_devices(void **state)
     uint32_t               host, gpu, other, thread, one, two, three, wait, awaited;
 
     (void)state;
-    builder_start(&b, FORMAT_KINETO);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_KINETO);
     other = builder_device(&b, host, "GPU 1", "NVIDIA A100", DEVICE_GPU);
     gpu = builder_device(&b, host, "GPU 0", "NVIDIA A100", DEVICE_GPU);
     thread = builder_timeline(&b, host, NO_ID, "main");
@@ -161,8 +155,7 @@ static void reading_is_the_callers_wait(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(of_calls); i++)
         no_reads.select.part_mask |= UINT32_C(1) << of_calls[i];
-    builder_start(&b, FORMAT_XSPACE);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_XSPACE);
     gpu = builder_device(&b, host, "GPU 0", "NVIDIA H100", DEVICE_GPU);
     thread = builder_timeline(&b, host, NO_ID, "python3");
     pool = builder_timeline(&b, host, NO_ID, "pjrt_async_work_runner");
@@ -204,8 +197,7 @@ static void pauses_of_a_launching_thread(void **state)
     uint32_t               host, gpu, thread, pool, one;
 
     (void)state;
-    builder_start(&b, FORMAT_XSPACE);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_XSPACE);
     gpu = builder_device(&b, host, "GPU 0", "NVIDIA H100", DEVICE_GPU);
     thread = builder_timeline(&b, host, NO_ID, "python3");
     pool = builder_timeline(&b, host, NO_ID, "pjrt_async_work_runner");
@@ -234,8 +226,7 @@ static double unseen_waits(int64_t next_us, bool is_pool)
     uint32_t               host, gpu, thread, pool, one;
     double                 count;
 
-    builder_start(&b, FORMAT_XSPACE);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_XSPACE);
     gpu = builder_device(&b, host, "GPU 0", "NVIDIA H100", DEVICE_GPU);
     thread = builder_timeline(&b, host, NO_ID, "python3");
     pool = builder_timeline(&b, host, NO_ID, "pool");
@@ -265,15 +256,7 @@ static void a_thread_that_goes_on_behind_its_work_waited(void **state)
     assert_float_equal(unseen_waits(850, true), 0, 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(idle_time_is_the_hosts),
-        cmocka_unit_test(idle_time_is_the_devices),
-        cmocka_unit_test(reading_is_the_callers_wait),
-        cmocka_unit_test(pauses_of_a_launching_thread),
-        cmocka_unit_test(a_thread_that_goes_on_behind_its_work_waited),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(idle_time_is_the_hosts), cmocka_unit_test(idle_time_is_the_devices),
+          cmocka_unit_test(reading_is_the_callers_wait),
+          cmocka_unit_test(pauses_of_a_launching_thread),
+          cmocka_unit_test(a_thread_that_goes_on_behind_its_work_waited))

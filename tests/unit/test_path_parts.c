@@ -2,12 +2,7 @@
 #include "analyze/path/path.h"
 
 #include "base/macros.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "testing.h"
 
 /* Segments of 1, 2, 3 … with a pause of 5 behind the tenth: the first that ends behind a time, by a
  * walk over all. */
@@ -38,11 +33,4 @@ static void looked_for_from_anywhere(void **state)
     assert_int_equal(path_segment_near(&path, 7, 3), 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(looked_for_from_anywhere),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(looked_for_from_anywhere))

@@ -1,10 +1,6 @@
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "analyze/analysis.h"
 #include "analyze/path/path_walk.h"
@@ -35,8 +31,7 @@ static void pool_work_belongs_to_the_op_under_way(void **state)
     uint32_t               host, python, worker, pool, op, end;
 
     (void)state;
-    builder_start(&b, FORMAT_XSPACE);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_XSPACE);
     python = builder_timeline(&b, host, NO_ID, "python");
     worker = builder_timeline(&b, host, NO_ID, "tf_XLAPjRtCpuClient");
     pool = builder_timeline(&b, host, NO_ID, "tf_XLAEigen");
@@ -65,8 +60,7 @@ static void pool_work_beside_a_compiler_is_compiling(void **state)
     uint32_t               host, python, pool;
 
     (void)state;
-    builder_start(&b, FORMAT_XSPACE);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_XSPACE);
     python = builder_timeline(&b, host, NO_ID, "python");
     pool = builder_timeline(&b, host, NO_ID, "tf_XLAEigen");
     builder_slice(&b, python, "backend_compile_and_load", ACTIVITY_COMPILE, 10000, 50000);
@@ -154,8 +148,7 @@ static void a_host_that_runs_ahead_does_not_hold_the_step(void **state)
     uint32_t               host, python, worker;
 
     (void)state;
-    builder_start(&b, FORMAT_XSPACE);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_XSPACE);
     python = builder_timeline(&b, host, NO_ID, "python");
     worker = builder_timeline(&b, host, NO_ID, "worker");
     for (int64_t t = 0; t < 300000; t += 100000) {
@@ -180,8 +173,7 @@ static void dispatch_holds_a_step_of_small_programs(void **state)
     uint32_t               host, python, worker;
 
     (void)state;
-    builder_start(&b, FORMAT_XSPACE);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_XSPACE);
     python = builder_timeline(&b, host, NO_ID, "python");
     worker = builder_timeline(&b, host, NO_ID, "worker");
     for (int64_t t = 0; t < 100000; t += 10000) {
@@ -203,8 +195,7 @@ static void python_is_placed_around_the_computation(void **state)
     uint32_t               host, python;
 
     (void)state;
-    builder_start(&b, FORMAT_XSPACE);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_XSPACE);
     python = builder_timeline(&b, host, NO_ID, "python");
     builder_slice(&b, python, "train", ACTIVITY_STEP, 0, 100000);
     builder_slice(&b, python, "dense/MatMul:MatMul", ACTIVITY_OP, 10000, 70000);
@@ -228,8 +219,7 @@ static void python_behind_the_mark_of_a_wait_waits(void **state)
     uint32_t               host, python, worker;
 
     (void)state;
-    builder_start(&b, FORMAT_XSPACE);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_XSPACE);
     python = builder_timeline(&b, host, NO_ID, "python");
     worker = builder_timeline(&b, host, NO_ID, "tf_XLAPjRtCpuClient");
     builder_slice(&b, python, "$_jit.py:229 _call", ACTIVITY_PYTHON, 0, 100000);
@@ -258,8 +248,7 @@ static void ranges_that_end_behind_a_program_waited(void **state)
         struct profile_builder b;
         uint32_t               host, python, worker, op;
 
-        builder_start(&b, FORMAT_XSPACE);
-        host = builder_host(&b, "h");
+        host = builder_start_host(&b, FORMAT_XSPACE);
         python = builder_timeline(&b, host, NO_ID, "python");
         worker = builder_timeline(&b, host, NO_ID, "tf_XLAPjRtCpuClient");
         builder_slice(&b, python, "$loop.py:7 train", ACTIVITY_PYTHON, 0, 2000000);
@@ -279,20 +268,13 @@ static void ranges_that_end_behind_a_program_waited(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pool_work_belongs_to_the_op_under_way),
-        cmocka_unit_test(pool_work_beside_a_compiler_is_compiling),
-        cmocka_unit_test(building_a_pipeline_is_host_work),
-        cmocka_unit_test(without_the_devices_work_there_are_no_parts),
-        cmocka_unit_test(a_host_that_runs_ahead_does_not_hold_the_step),
-        cmocka_unit_test(dispatch_holds_a_step_of_small_programs),
-        cmocka_unit_test(python_is_placed_around_the_computation),
-        cmocka_unit_test(python_behind_the_mark_of_a_wait_waits),
-        cmocka_unit_test(ranges_that_end_behind_a_program_waited),
-        cmocka_unit_test(a_step_without_names_has_no_parts),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(pool_work_belongs_to_the_op_under_way),
+          cmocka_unit_test(pool_work_beside_a_compiler_is_compiling),
+          cmocka_unit_test(building_a_pipeline_is_host_work),
+          cmocka_unit_test(without_the_devices_work_there_are_no_parts),
+          cmocka_unit_test(a_host_that_runs_ahead_does_not_hold_the_step),
+          cmocka_unit_test(dispatch_holds_a_step_of_small_programs),
+          cmocka_unit_test(python_is_placed_around_the_computation),
+          cmocka_unit_test(python_behind_the_mark_of_a_wait_waits),
+          cmocka_unit_test(ranges_that_end_behind_a_program_waited),
+          cmocka_unit_test(a_step_without_names_has_no_parts))

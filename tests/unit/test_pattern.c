@@ -1,12 +1,7 @@
 #include "base/pattern.h"
+#include "testing.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void lists_match_whole_names(void **state)
 {
@@ -240,17 +235,7 @@ static void captures_are_given(void **state)
     pattern_free(pattern);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lists_match_whole_names),
-        cmocka_unit_test(no_name_takes_long),
-        cmocka_unit_test(costly_matches_are_told_apart),
-        cmocka_unit_test(letters_are_letters),
-        cmocka_unit_test(bad_patterns_are_located),
-        cmocka_unit_test(endless_patterns_are_refused),
-        cmocka_unit_test(captures_are_given),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(lists_match_whole_names), cmocka_unit_test(no_name_takes_long),
+          cmocka_unit_test(costly_matches_are_told_apart), cmocka_unit_test(letters_are_letters),
+          cmocka_unit_test(bad_patterns_are_located),
+          cmocka_unit_test(endless_patterns_are_refused), cmocka_unit_test(captures_are_given))

@@ -1,9 +1,5 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "analyze/input/pipeline.h"
 #include "model/profile.h"
@@ -46,12 +42,5 @@ static void unexplained_time_stays_with_the_slowest_part(void **state)
     assert_float_equal(pipeline_scaled_period_ns(&pipeline, read, NULL, 4), 32000, 1e-9);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(period_is_the_slowest_part),
-        cmocka_unit_test(unexplained_time_stays_with_the_slowest_part),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(period_is_the_slowest_part),
+          cmocka_unit_test(unexplained_time_stays_with_the_slowest_part))

@@ -3,14 +3,9 @@
 #include "analyze/input/pipeline.h"
 
 #include "profile_builder.h"
+#include "testing.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 static const struct stage *find(const struct profile_builder *b, const struct pipeline *pipeline,
                                 const char *name)
@@ -53,8 +48,7 @@ static void a_serial_pipeline(void **state)
     uint32_t               host, main;
 
     (void)state;
-    builder_start(&b, FORMAT_XSPACE);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_XSPACE);
     main = builder_timeline(&b, host, NO_ID, "python");
     for (int64_t step = 0; step < 2; step++) {
         int64_t  at = step * 100000;
@@ -107,8 +101,7 @@ static void a_prefetching_pipeline(void **state)
     uint32_t               host, main, producer, pool, tag;
 
     (void)state;
-    builder_start(&b, FORMAT_XSPACE);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_XSPACE);
     main = builder_timeline(&b, host, NO_ID, "python");
     producer = builder_timeline(&b, host, NO_ID, "tf_data_prefetch");
     pool = builder_timeline(&b, host, NO_ID, "tf_Compute");
@@ -139,12 +132,4 @@ static void a_prefetching_pipeline(void **state)
     builder_free(&b);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_serial_pipeline),
-        cmocka_unit_test(a_prefetching_pipeline),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(a_serial_pipeline), cmocka_unit_test(a_prefetching_pipeline))

@@ -2,14 +2,9 @@
 #include "analyze/analysis.h"
 
 #include "profile_builder.h"
+#include "testing.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 /*
  * Two steps of 1000 us. The program asks for a batch at 0..40 in the first and 0..300 in the
@@ -27,8 +22,7 @@ static void the_slowest_batch_is_taken_apart(void **state)
     uint32_t               host, main, producer;
 
     (void)state;
-    builder_start(&b, FORMAT_XSPACE);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_XSPACE);
     main = builder_timeline(&b, host, NO_ID, "python");
     producer = builder_timeline(&b, host, NO_ID, "tf_data_prefetch");
     builder_step(&b, host, 1000000, 2000000);
@@ -111,13 +105,6 @@ static void without_iterators_it_says_why(void **state)
     builder_free(&b);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_slowest_batch_is_taken_apart),
-        cmocka_unit_test(pipelines_of_hosts_and_devices),
-        cmocka_unit_test(without_iterators_it_says_why),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(the_slowest_batch_is_taken_apart),
+          cmocka_unit_test(pipelines_of_hosts_and_devices),
+          cmocka_unit_test(without_iterators_it_says_why))

@@ -3,13 +3,7 @@
 
 #include "model/op_graph.h"
 #include "profile_builder.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "testing.h"
 
 /*
  * In order of the file: product, add (both inside of the fusion), input, fusion, output, and two
@@ -35,8 +29,7 @@ static bool ask(struct fixture *f, const char *module, const char *op, int64_t d
     struct program_question     question = { module, op, depth };
     uint32_t                    host;
 
-    builder_start(&f->b, FORMAT_XSPACE);
-    host = builder_host(&f->b, "h");
+    host = builder_start_host(&f->b, FORMAT_XSPACE);
     builder_step(&f->b, host, 0, 1000);
     for (uint32_t i = 0; i < OPS; i++) {
         uint32_t   row = builder_op(&f->b, names[i], "op", "");
@@ -105,13 +98,6 @@ static void names_that_do_not_tell_are_refused(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_a_fusion_holds_stands_below_it),
-        cmocka_unit_test(neighbours_are_reached_one_way),
-        cmocka_unit_test(names_that_do_not_tell_are_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(what_a_fusion_holds_stands_below_it),
+          cmocka_unit_test(neighbours_are_reached_one_way),
+          cmocka_unit_test(names_that_do_not_tell_are_refused))

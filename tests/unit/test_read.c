@@ -1,12 +1,6 @@
 /* Files named by options belong to one job; large gzip traces are read as a stream. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka.h needs the ones above. */
 #include "read/read.h"
-
-#include <cmocka.h>
+#include "testing.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,12 +97,4 @@ static void streams_large_gzip(void **state)
     arena_free(&arena);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(options_name_inputs),
-        cmocka_unit_test(streams_large_gzip),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(options_name_inputs), cmocka_unit_test(streams_large_gzip))

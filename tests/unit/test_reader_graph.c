@@ -360,18 +360,10 @@ static void ops_are_what_their_types_do(void **state)
     sample_free(&sample);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(graph_runs_and_log_together),
-        cmocka_unit_test(profile_proto_says_the_same),
-        cmocka_unit_test(text_graph_without_runs),
-        cmocka_unit_test(damage_is_located),
-        cmocka_unit_test(what_is_whole_before_damage_is_kept),
-        cmocka_unit_test(each_kind_is_recognised),
-        cmocka_unit_test(a_gpu_without_its_streams_is_known),
-        cmocka_unit_test(ops_are_what_their_types_do),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(graph_runs_and_log_together),
+          cmocka_unit_test(profile_proto_says_the_same), cmocka_unit_test(text_graph_without_runs),
+          cmocka_unit_test(damage_is_located),
+          cmocka_unit_test(what_is_whole_before_damage_is_kept),
+          cmocka_unit_test(each_kind_is_recognised),
+          cmocka_unit_test(a_gpu_without_its_streams_is_known),
+          cmocka_unit_test(ops_are_what_their_types_do))

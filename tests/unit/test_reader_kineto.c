@@ -1,10 +1,6 @@
 /* The Kineto reader on hand-made traces, on every prefix of one, and on recordings. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "base/text.h"
 #include "kineto_reading.h"
@@ -539,27 +535,15 @@ static void ranks_past_the_budget_are_left_out(void **state)
     arena_free(&reading.arena);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(places_events_on_timelines),
-        cmocka_unit_test(reads_what_stands_beside_events),
-        cmocka_unit_test(joins_and_measures),
-        cmocka_unit_test(calls_and_work_share_external_ids),
-        cmocka_unit_test(arguments_tell_where_a_copy_goes),
-        cmocka_unit_test(what_is_new_is_told_by_name),
-        cmocka_unit_test(new_arguments_are_told_by_name),
-        cmocka_unit_test(a_wait_is_told_twice),
-        cmocka_unit_test(every_prefix_is_answered),
-        cmocka_unit_test(steps_over_what_is_no_json),
-        cmocka_unit_test(a_long_event_keeps_its_duration),
-        cmocka_unit_test(nobody_records_for_weeks),
-        cmocka_unit_test(what_has_no_name_is_told_so),
-        cmocka_unit_test(failed_allocations_are_counted),
-        cmocka_unit_test(convolutions_and_attention_have_flops),
-        cmocka_unit_test(knows_its_files),
-        cmocka_unit_test(ranks_past_the_budget_are_left_out),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(places_events_on_timelines),
+          cmocka_unit_test(reads_what_stands_beside_events), cmocka_unit_test(joins_and_measures),
+          cmocka_unit_test(calls_and_work_share_external_ids),
+          cmocka_unit_test(arguments_tell_where_a_copy_goes),
+          cmocka_unit_test(what_is_new_is_told_by_name),
+          cmocka_unit_test(new_arguments_are_told_by_name), cmocka_unit_test(a_wait_is_told_twice),
+          cmocka_unit_test(every_prefix_is_answered), cmocka_unit_test(steps_over_what_is_no_json),
+          cmocka_unit_test(a_long_event_keeps_its_duration),
+          cmocka_unit_test(nobody_records_for_weeks), cmocka_unit_test(what_has_no_name_is_told_so),
+          cmocka_unit_test(failed_allocations_are_counted),
+          cmocka_unit_test(convolutions_and_attention_have_flops),
+          cmocka_unit_test(knows_its_files), cmocka_unit_test(ranks_past_the_budget_are_left_out))

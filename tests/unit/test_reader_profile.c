@@ -122,13 +122,5 @@ static void cuts_and_budgets(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_the_classic_tool_answers),
-        cmocka_unit_test(inputs_stand_in_their_order),
-        cmocka_unit_test(cuts_and_budgets),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(as_the_classic_tool_answers),
+          cmocka_unit_test(inputs_stand_in_their_order), cmocka_unit_test(cuts_and_budgets))

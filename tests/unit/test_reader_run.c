@@ -356,19 +356,11 @@ static void runs_of_graphs_alone_are_recognised(void **state)
     arena_free(&arena);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(graphs_that_ran_are_the_graph_of_ops),
-        cmocka_unit_test(a_given_graph_counts_instead),
-        cmocka_unit_test(a_function_s_graphs_stand_in),
-        cmocka_unit_test(threads_have_their_names),
-        cmocka_unit_test(several_runs_follow_each_other),
-        cmocka_unit_test(cost_graph_fills_in),
-        cmocka_unit_test(single_allocations_make_a_timeline),
-        cmocka_unit_test(runs_of_graphs_alone_are_recognised),
-        cmocka_unit_test(cuts_flips_and_budgets),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(graphs_that_ran_are_the_graph_of_ops),
+          cmocka_unit_test(a_given_graph_counts_instead),
+          cmocka_unit_test(a_function_s_graphs_stand_in),
+          cmocka_unit_test(threads_have_their_names),
+          cmocka_unit_test(several_runs_follow_each_other), cmocka_unit_test(cost_graph_fills_in),
+          cmocka_unit_test(single_allocations_make_a_timeline),
+          cmocka_unit_test(runs_of_graphs_alone_are_recognised),
+          cmocka_unit_test(cuts_flips_and_budgets))

@@ -1,12 +1,6 @@
 /* What is no profile is named by what it is, with what to do. First bytes as the formats define. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka.h needs the ones above. */
 #include "read/recognise.h"
-
-#include <cmocka.h>
+#include "testing.h"
 #include <string.h>
 
 #define BYTES(literal)                                                                             \
@@ -69,12 +63,4 @@ static void knows_tar_by_its_magic(void **state)
     assert_non_null(strstr(err.text, "tar archive"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_what_it_is),
-        cmocka_unit_test(knows_tar_by_its_magic),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(names_what_it_is), cmocka_unit_test(knows_tar_by_its_magic))

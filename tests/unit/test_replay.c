@@ -1,10 +1,6 @@
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "analyze/analysis.h"
 #include "analyze/input/pipeline.h"
@@ -43,8 +39,7 @@ static void build_wait(struct profile_builder *b)
 {
     uint32_t host, python, worker;
 
-    builder_start(b, FORMAT_XSPACE);
-    host = builder_host(b, "h");
+    host = builder_start_host(b, FORMAT_XSPACE);
     b->profile.hosts.items[host].core_count = 2; /* one core could not do two things at once */
     python = builder_timeline(b, host, NO_ID, "python");
     worker = builder_timeline(b, host, NO_ID, "worker");
@@ -84,8 +79,7 @@ static void work_beside_needs_a_core(void **state)
     uint32_t               host, python, workers[2];
 
     (void)state;
-    builder_start(&b, FORMAT_XSPACE);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_XSPACE);
     b.profile.hosts.items[host].core_count = 2;
     python = builder_timeline(&b, host, NO_ID, "python");
     workers[0] = builder_timeline(&b, host, NO_ID, "worker 0");
@@ -129,8 +123,7 @@ static void computing_beside_the_host_stays(void **state)
         struct profile_builder b;
         uint32_t               host, python, worker;
 
-        builder_start(&b, FORMAT_XSPACE);
-        host = builder_host(&b, "h");
+        host = builder_start_host(&b, FORMAT_XSPACE);
         b.profile.hosts.items[host].core_count = cases[i].cores;
         python = builder_timeline(&b, host, NO_ID, "python");
         worker = builder_timeline(&b, host, NO_ID, "worker");
@@ -164,8 +157,7 @@ static void an_op_that_was_held_up_once_counts_as_usual(void **state)
     uint32_t               host, thread;
 
     (void)state;
-    builder_start(&b, FORMAT_KINETO);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_KINETO);
     b.profile.hosts.items[host].core_count = 8;
     thread = builder_timeline(&b, host, NO_ID, "python");
     for (int64_t step = 0; step < 3; step++) {
@@ -199,8 +191,7 @@ static void python_waits_unseen(void **state)
     uint32_t               host, python, worker, op;
 
     (void)state;
-    builder_start(&b, FORMAT_XSPACE);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_XSPACE);
     b.profile.hosts.items[host].core_count = 2;
     python = builder_timeline(&b, host, NO_ID, "python");
     worker = builder_timeline(&b, host, NO_ID, "worker");
@@ -253,8 +244,7 @@ static void start_input(struct profile_builder *b, uint32_t core_count)
 {
     uint32_t host, python, producer;
 
-    builder_start(b, FORMAT_XSPACE);
-    host = builder_host(b, "h");
+    host = builder_start_host(b, FORMAT_XSPACE);
     b->profile.hosts.items[host].core_count = core_count;
     python = builder_timeline(b, host, NO_ID, "python");
     producer = builder_timeline(b, host, NO_ID, "tf_data_iterator_resource");
@@ -368,8 +358,7 @@ static void randomness_and_pace_are_seen(void **state)
     uint32_t               host, python, producer, flip;
 
     (void)state;
-    builder_start(&b, FORMAT_XSPACE);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_XSPACE);
     python = builder_timeline(&b, host, NO_ID, "python");
     producer = builder_timeline(&b, host, NO_ID, "tf_data_iterator_resource");
     flip = builder_activity(&b, "random_flip/Reverse:ReverseV2", ACTIVITY_OP,
@@ -417,8 +406,7 @@ static void ready_batches_keep_up(void **state)
         struct profile_builder b;
         uint32_t               host, python, producer;
 
-        builder_start(&b, FORMAT_XSPACE);
-        host = builder_host(&b, "h");
+        host = builder_start_host(&b, FORMAT_XSPACE);
         b.profile.hosts.items[host].core_count = 4;
         python = builder_timeline(&b, host, NO_ID, "python");
         producer = builder_timeline(&b, host, NO_ID, "tf_data_iterator_resource");
@@ -464,8 +452,7 @@ static void a_cache_that_is_being_filled(void **state)
         struct profile_builder b;
         uint32_t               host, python;
 
-        builder_start(&b, FORMAT_XSPACE);
-        host = builder_host(&b, "h");
+        host = builder_start_host(&b, FORMAT_XSPACE);
         python = builder_timeline(&b, host, NO_ID, "python");
         builder_slice(&b, python, "Iterator::Root::MemoryCacheImpl", ACTIVITY_INPUT_STAGE, 0,
                       60000);
@@ -484,24 +471,13 @@ static void a_cache_that_is_being_filled(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_cache_that_is_being_filled),
-        cmocka_unit_test(parts_sum_to_the_step),
-        cmocka_unit_test(edits_change_what_they_select),
-        cmocka_unit_test(work_beside_needs_a_core),
-        cmocka_unit_test(computing_beside_the_host_stays),
-        cmocka_unit_test(an_op_that_was_held_up_once_counts_as_usual),
-        cmocka_unit_test(ready_batches_keep_up),
-        cmocka_unit_test(python_waits_unseen),
-        cmocka_unit_test(stages_are_told_apart),
-        cmocka_unit_test(the_pipeline_sets_the_pace),
-        cmocka_unit_test(input_leaves_its_core),
-        cmocka_unit_test(pool_tasks_follow_the_step),
-        cmocka_unit_test(randomness_and_pace_are_seen),
-        cmocka_unit_test(bad_patterns_are_usage_errors),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(a_cache_that_is_being_filled), cmocka_unit_test(parts_sum_to_the_step),
+          cmocka_unit_test(edits_change_what_they_select),
+          cmocka_unit_test(work_beside_needs_a_core),
+          cmocka_unit_test(computing_beside_the_host_stays),
+          cmocka_unit_test(an_op_that_was_held_up_once_counts_as_usual),
+          cmocka_unit_test(ready_batches_keep_up), cmocka_unit_test(python_waits_unseen),
+          cmocka_unit_test(stages_are_told_apart), cmocka_unit_test(the_pipeline_sets_the_pace),
+          cmocka_unit_test(input_leaves_its_core), cmocka_unit_test(pool_tasks_follow_the_step),
+          cmocka_unit_test(randomness_and_pace_are_seen),
+          cmocka_unit_test(bad_patterns_are_usage_errors))

@@ -3,13 +3,9 @@
  * input that nothing makes ahead.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "analyze/analysis.h"
 #include "profile_builder.h"
@@ -177,15 +173,7 @@ static void a_rule_is_explained_with_numbers(void **state)
     builder_free(&b);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_input_is_named),
-        cmocka_unit_test(every_rule_is_accounted_for),
-        cmocka_unit_test(wrong_words_name_the_nearest),
-        cmocka_unit_test(a_setting_changes_the_rule),
-        cmocka_unit_test(a_rule_is_explained_with_numbers),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(the_input_is_named), cmocka_unit_test(every_rule_is_accounted_for),
+          cmocka_unit_test(wrong_words_name_the_nearest),
+          cmocka_unit_test(a_setting_changes_the_rule),
+          cmocka_unit_test(a_rule_is_explained_with_numbers))

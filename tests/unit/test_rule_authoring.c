@@ -1,14 +1,10 @@
 /* What `tfprof rules new`, `test` and `lint` do for authors of rules. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "base/file.h"
 #include "rules/catalogue.h"
@@ -269,20 +265,13 @@ static void it_is_known_whether_system_calls_are_filtered(void **state)
 
 #endif
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_template_is_a_tested_rule),
-        cmocka_unit_test(numbers_far_from_the_threshold_are_untested),
-        cmocka_unit_test(faults_show_the_line),
-        cmocka_unit_test(a_script_that_does_not_load_shows_the_line),
-        cmocka_unit_test(complaints_name_the_line_of_the_script),
-        cmocka_unit_test(lint_names_what_is_not_used),
-        cmocka_unit_test(faults_of_fields_show_the_line),
-        cmocka_unit_test(words_of_rules_steer_no_terminal),
-        cmocka_unit_test(links_lead_nowhere_else),
-        cmocka_unit_test(it_is_known_whether_system_calls_are_filtered),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(the_template_is_a_tested_rule),
+          cmocka_unit_test(numbers_far_from_the_threshold_are_untested),
+          cmocka_unit_test(faults_show_the_line),
+          cmocka_unit_test(a_script_that_does_not_load_shows_the_line),
+          cmocka_unit_test(complaints_name_the_line_of_the_script),
+          cmocka_unit_test(lint_names_what_is_not_used),
+          cmocka_unit_test(faults_of_fields_show_the_line),
+          cmocka_unit_test(words_of_rules_steer_no_terminal),
+          cmocka_unit_test(links_lead_nowhere_else),
+          cmocka_unit_test(it_is_known_whether_system_calls_are_filtered))

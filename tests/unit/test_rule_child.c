@@ -2,11 +2,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "base/macros.h"
 #include "base/text.h"
@@ -217,12 +213,4 @@ static void ends_are_told(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(attempts_are_refused),
-        cmocka_unit_test(ends_are_told),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(attempts_are_refused), cmocka_unit_test(ends_are_told))

@@ -1,13 +1,9 @@
 /* The rule that docs/checkers.md shows is a rule that runs. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "base/file.h"
 #include "rules/catalogue.h"

@@ -1,10 +1,6 @@
 /* Every rule in checkers/ loads and does what its own examples say. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "rules/catalogue.h"
 
@@ -43,12 +39,4 @@ static void builtin_rules_load(void **state)
     arena_free(&arena);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rules_do_what_their_examples_say),
-        cmocka_unit_test(builtin_rules_load),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(rules_do_what_their_examples_say), cmocka_unit_test(builtin_rules_load))

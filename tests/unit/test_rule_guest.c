@@ -1,14 +1,10 @@
 /* Rules in a process of their own: hostile ones fail alone, and bytes of a broken process are read
  * without harm. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "base/trace.h"
 #include "no_replay.h"
@@ -341,16 +337,6 @@ static void answers_are_checked(void **state)
     arena_free(&f.arena);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(attacks_fail_alone),
-        cmocka_unit_test(broken_processes_fail_alone),
-        cmocka_unit_test(many_slow_rules_share_a_limit),
-        cmocka_unit_test(waiting_is_no_work),
-        cmocka_unit_test(loading_is_apart_too),
-        cmocka_unit_test(answers_are_checked),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(attacks_fail_alone), cmocka_unit_test(broken_processes_fail_alone),
+          cmocka_unit_test(many_slow_rules_share_a_limit), cmocka_unit_test(waiting_is_no_work),
+          cmocka_unit_test(loading_is_apart_too), cmocka_unit_test(answers_are_checked))

@@ -1,14 +1,10 @@
 /* Packs and their manifests, presets, and what a project sets of rules. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "base/file.h"
 #include "rules/advise.h"
@@ -256,13 +252,6 @@ static void presets_choose_rules(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(manifests_are_checked), cmocka_unit_test(ids_carry_the_packs_name),
-        cmocka_unit_test(names_are_taken_once),  cmocka_unit_test(presets_lower_thresholds),
-        cmocka_unit_test(presets_choose_rules),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(manifests_are_checked), cmocka_unit_test(ids_carry_the_packs_name),
+          cmocka_unit_test(names_are_taken_once), cmocka_unit_test(presets_lower_thresholds),
+          cmocka_unit_test(presets_choose_rules))

@@ -245,17 +245,10 @@ static void bounds_count_for_what_they_are_worth(void **state)
     arena_free(&f.arena);
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(methods_price_as_documented),
-        cmocka_unit_test(recorded_pairs_make_the_range),
-        cmocka_unit_test(no_saving_exceeds_what_it_is_about),
-        cmocka_unit_test(without_replay_the_fallback_prices),
-        cmocka_unit_test(together_is_replayed_not_added),
-        cmocka_unit_test(together_knows_claims_of_formulas),
-        cmocka_unit_test(bounds_count_for_what_they_are_worth),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(methods_price_as_documented),
+          cmocka_unit_test(recorded_pairs_make_the_range),
+          cmocka_unit_test(no_saving_exceeds_what_it_is_about),
+          cmocka_unit_test(without_replay_the_fallback_prices),
+          cmocka_unit_test(together_is_replayed_not_added),
+          cmocka_unit_test(together_knows_claims_of_formulas),
+          cmocka_unit_test(bounds_count_for_what_they_are_worth))

@@ -3,14 +3,9 @@
 #include "base/macros.h"
 #include "no_replay.h"
 #include "rules/rule.h"
+#include "testing.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 static void fill(struct facts *facts)
 {
@@ -93,11 +88,4 @@ static void answers(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(answers),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(answers))

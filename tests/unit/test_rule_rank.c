@@ -323,23 +323,13 @@ static void guesses_do_not_warn(void **state)
     }
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_more_specific_keeps_the_time),
-        cmocka_unit_test(a_small_part_leaves_the_whole),
-        cmocka_unit_test(what_is_vague_stays_beside_a_small_part),
-        cmocka_unit_test(a_fact_goes_below_what_tells_it),
-        cmocka_unit_test(a_veto_takes_prices_away),
-        cmocka_unit_test(the_limit_is_told_first),
-        cmocka_unit_test(two_loops_are_two_findings),
-        cmocka_unit_test(one_cause_but_different_time_is_two_findings),
-        cmocka_unit_test(small_findings_are_infos),
-        cmocka_unit_test(fingerprints_ignore_numbers),
-        cmocka_unit_test(the_low_end_decides_how_loud),
-        cmocka_unit_test(the_order_is_of_what_is_said),
-        cmocka_unit_test(guesses_do_not_warn),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(the_more_specific_keeps_the_time),
+          cmocka_unit_test(a_small_part_leaves_the_whole),
+          cmocka_unit_test(what_is_vague_stays_beside_a_small_part),
+          cmocka_unit_test(a_fact_goes_below_what_tells_it),
+          cmocka_unit_test(a_veto_takes_prices_away), cmocka_unit_test(the_limit_is_told_first),
+          cmocka_unit_test(two_loops_are_two_findings),
+          cmocka_unit_test(one_cause_but_different_time_is_two_findings),
+          cmocka_unit_test(small_findings_are_infos), cmocka_unit_test(fingerprints_ignore_numbers),
+          cmocka_unit_test(the_low_end_decides_how_loud),
+          cmocka_unit_test(the_order_is_of_what_is_said), cmocka_unit_test(guesses_do_not_warn))

@@ -1,12 +1,8 @@
 /* Rules that attack: each fails with a message, in time, and leaves the process whole. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "base/trace.h"
 #include "no_replay.h"
@@ -234,13 +230,6 @@ static void a_small_heap_is_told(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(attacks_fail),         cmocka_unit_test(time_is_bounded),
-        cmocka_unit_test(bytecode_is_refused),  cmocka_unit_test(runs_are_the_same),
-        cmocka_unit_test(a_small_heap_is_told),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(attacks_fail), cmocka_unit_test(time_is_bounded),
+          cmocka_unit_test(bytecode_is_refused), cmocka_unit_test(runs_are_the_same),
+          cmocka_unit_test(a_small_heap_is_told))

@@ -1,10 +1,6 @@
 /* Segments that edits cannot tell apart are one group, whichever step they are in. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "analyze/analysis.h"
 #include "analyze/replay/segment_groups.h"
@@ -33,8 +29,7 @@ static struct segment_groups *build(struct profile_builder *b)
     struct segment_groups *groups;
     uint32_t               host, python, worker;
 
-    builder_start(b, FORMAT_XSPACE);
-    host = builder_host(b, "h");
+    host = builder_start_host(b, FORMAT_XSPACE);
     b->profile.hosts.items[host].core_count = 2;
     python = builder_timeline(b, host, NO_ID, "python");
     worker = builder_timeline(b, host, NO_ID, "worker");
@@ -112,12 +107,5 @@ static void groups_hold_every_segment(void **state)
     builder_free(&b);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equal_work_of_two_steps_is_one_group),
-        cmocka_unit_test(groups_hold_every_segment),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(equal_work_of_two_steps_is_one_group),
+          cmocka_unit_test(groups_hold_every_segment))

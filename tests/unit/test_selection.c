@@ -1,13 +1,7 @@
 /* What stays of a profile when one host or device is looked at. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka.h needs the ones above. */
 #include "model/selection.h"
 #include "profile_builder.h"
-
-#include <cmocka.h>
+#include "testing.h"
 
 /* Two hosts with a thread and two GPUs each: a call of 1 us launches a kernel on each. */
 static void build(struct profile_builder *builder)
@@ -138,14 +132,5 @@ static void what_is_there_is_said(void **state)
     builder_free(&builder);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_host_stays_whole),
-        cmocka_unit_test(a_device_stays_with_all_threads),
-        cmocka_unit_test(names_are_whole_words),
-        cmocka_unit_test(what_is_there_is_said),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(a_host_stays_whole), cmocka_unit_test(a_device_stays_with_all_threads),
+          cmocka_unit_test(names_are_whole_words), cmocka_unit_test(what_is_there_is_said))

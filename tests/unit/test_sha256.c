@@ -3,15 +3,10 @@
 #include "base/sha256.h"
 
 #include "base/macros.h"
+#include "testing.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void published_digests(void **state)
 {
@@ -57,12 +52,4 @@ static void published_letters(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(published_digests),
-        cmocka_unit_test(published_letters),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(published_digests), cmocka_unit_test(published_letters))

@@ -1,14 +1,11 @@
 /* libtfprof.so through tfprof.h alone: what its page promises of answers, errors, tables and
  * threads. */
 #include "lib/tfprof.h"
+#include "testing.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define RECORDING CASES_DIR "/recordings/tf2-input-sequential-map"
 
@@ -262,17 +259,10 @@ static void threads_share_a_profile(void **state)
     tfprof_close(profile);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(answers_do_not_depend_on_others),
-        cmocka_unit_test(options_that_cannot_be_are_refused),
-        cmocka_unit_test(errors_tell_their_kind),
-        cmocka_unit_test(a_gate_that_fails_is_an_answer),
-        cmocka_unit_test(tables_outlive_their_profile),
-        cmocka_unit_test(facts_are_found_by_name_and_in_order),
-        cmocka_unit_test(threads_share_a_profile),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(answers_do_not_depend_on_others),
+          cmocka_unit_test(options_that_cannot_be_are_refused),
+          cmocka_unit_test(errors_tell_their_kind),
+          cmocka_unit_test(a_gate_that_fails_is_an_answer),
+          cmocka_unit_test(tables_outlive_their_profile),
+          cmocka_unit_test(facts_are_found_by_name_and_in_order),
+          cmocka_unit_test(threads_share_a_profile))

@@ -3,13 +3,7 @@
 #include "model/op_graph.h"
 
 #include "profile_builder.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "testing.h"
 
 enum { ROUNDS = 20, PARTS = 3 };
 
@@ -94,13 +88,5 @@ static void few_are_not_told(void **state)
     builder_free(&b);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rounds_of_a_loop_are),
-        cmocka_unit_test(layers_are_not),
-        cmocka_unit_test(few_are_not_told),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(rounds_of_a_loop_are), cmocka_unit_test(layers_are_not),
+          cmocka_unit_test(few_are_not_told))

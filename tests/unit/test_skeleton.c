@@ -1,11 +1,6 @@
 /* skeleton: a thread's work in pieces is one node, and a step takes as long as with all of them. */
 #include "analyze/schedule/skeleton.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "testing.h"
 
 enum { STEP, FIRST, CALL, KERNEL, BEHIND, LAST, WAIT, NODES };
 
@@ -105,12 +100,4 @@ static void steps_stay_what_they_were(void **state)
     arena_free(&made.arena);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pieces_are_one),
-        cmocka_unit_test(steps_stay_what_they_were),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(pieces_are_one), cmocka_unit_test(steps_stay_what_they_were))

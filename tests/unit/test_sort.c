@@ -1,13 +1,8 @@
 #include "base/macros.h"
 #include "base/sort.h"
+#include "testing.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 enum { COUNT = 500 };
 
@@ -81,12 +76,5 @@ static void lower_bounds_are_the_first_rows_not_before(void **state)
     assert_int_equal(LOWER_BOUND(0, i, values[i] < 1), 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_order_is_sorted_like_qsort),
-        cmocka_unit_test(lower_bounds_are_the_first_rows_not_before),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(any_order_is_sorted_like_qsort),
+          cmocka_unit_test(lower_bounds_are_the_first_rows_not_before))

@@ -2,14 +2,9 @@
 #include "analyze/analysis.h"
 
 #include "profile_builder.h"
+#include "testing.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 static struct err err;
 
@@ -40,8 +35,7 @@ static void each_moment_has_one_class(void **state)
     uint32_t               host, main, first, second;
 
     (void)state;
-    builder_start(&b, FORMAT_KINETO);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_KINETO);
     main = builder_timeline(&b, host, NO_ID, "main");
     first =
         builder_timeline(&b, host, builder_device(&b, host, "GPU 0", "", DEVICE_GPU), "stream 1");
@@ -100,8 +94,7 @@ static void loops_hold_other_instructions(void **state)
     uint32_t               host, first, second;
 
     (void)state;
-    builder_start(&b, FORMAT_XSPACE);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_XSPACE);
     first =
         builder_timeline(&b, host, builder_device(&b, host, "TPU 0", "", DEVICE_TPU), "XLA Ops");
     second =
@@ -169,13 +162,6 @@ static void hosts_without_accelerators(void **state)
     builder_free(&b);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_moment_has_one_class),
-        cmocka_unit_test(loops_hold_other_instructions),
-        cmocka_unit_test(hosts_without_accelerators),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(each_moment_has_one_class),
+          cmocka_unit_test(loops_hold_other_instructions),
+          cmocka_unit_test(hosts_without_accelerators))

@@ -1,9 +1,5 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "analyze/ops/op_times.h"
 #include "analyze/step/step_device.h"
@@ -84,8 +80,7 @@ static void later_launches_go_by_order(void **state)
         uint32_t               host, gpu, thread, stream;
         int64_t                now = 350000;
 
-        builder_start(&b, FORMAT_XSPACE);
-        host = builder_host(&b, "h");
+        host = builder_start_host(&b, FORMAT_XSPACE);
         gpu = builder_device(&b, host, "GPU 0", "", DEVICE_GPU);
         thread = builder_timeline(&b, host, NO_ID, "execute");
         stream = builder_timeline(&b, host, gpu, "stream 7");
@@ -121,8 +116,7 @@ static void steps_with_pauses_keep_their_own_work(void **state)
     uint32_t               host, thread, stream;
 
     (void)state;
-    builder_start(&b, FORMAT_KINETO);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_KINETO);
     thread = builder_timeline(&b, host, NO_ID, "main");
     stream =
         builder_timeline(&b, host, builder_device(&b, host, "GPU 0", "", DEVICE_GPU), "stream 7");
@@ -159,8 +153,7 @@ static void calls_are_of_the_step_that_they_were_made_in(void **state)
     uint32_t               host, thread, stream, call;
 
     (void)state;
-    builder_start(&b, FORMAT_KINETO);
-    host = builder_host(&b, "h");
+    host = builder_start_host(&b, FORMAT_KINETO);
     thread = builder_timeline(&b, host, NO_ID, "main");
     stream =
         builder_timeline(&b, host, builder_device(&b, host, "GPU 0", "", DEVICE_GPU), "stream 7");
@@ -196,14 +189,6 @@ static void calls_are_of_the_step_that_they_were_made_in(void **state)
     builder_free(&b);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(steps_end_with_their_work),
-        cmocka_unit_test(later_launches_go_by_order),
-        cmocka_unit_test(calls_are_of_the_step_that_they_were_made_in),
-        cmocka_unit_test(steps_with_pauses_keep_their_own_work),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(steps_end_with_their_work), cmocka_unit_test(later_launches_go_by_order),
+          cmocka_unit_test(calls_are_of_the_step_that_they_were_made_in),
+          cmocka_unit_test(steps_with_pauses_keep_their_own_work))

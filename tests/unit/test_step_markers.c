@@ -2,14 +2,9 @@
 #include "analyze/step/step_markers.h"
 
 #include "profile_builder.h"
+#include "testing.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 struct fixture {
     struct profile_builder b;
@@ -21,8 +16,7 @@ struct fixture {
 static void start(struct fixture *f)
 {
     *f = (struct fixture) { 0 };
-    builder_start(&f->b, FORMAT_XSPACE);
-    f->host = builder_host(&f->b, "h");
+    f->host = builder_start_host(&f->b, FORMAT_XSPACE);
 }
 
 static void release(struct fixture *f)
@@ -306,20 +300,8 @@ static void rows_of_programs(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_family_with_most_time),
-        cmocka_unit_test(sessions_need_three),
-        cmocka_unit_test(steps_that_overlap_by_rounding),
-        cmocka_unit_test(requests_for_batches),
-        cmocka_unit_test(batches_of_one_update),
-        cmocka_unit_test(updates_end_steps),
-        cmocka_unit_test(runs_of_the_main_program),
-        cmocka_unit_test(ops_one_by_one_are_no_steps),
-        cmocka_unit_test(steps_named_by_number),
-        cmocka_unit_test(rows_of_programs),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(the_family_with_most_time), cmocka_unit_test(sessions_need_three),
+          cmocka_unit_test(steps_that_overlap_by_rounding), cmocka_unit_test(requests_for_batches),
+          cmocka_unit_test(batches_of_one_update), cmocka_unit_test(updates_end_steps),
+          cmocka_unit_test(runs_of_the_main_program), cmocka_unit_test(ops_one_by_one_are_no_steps),
+          cmocka_unit_test(steps_named_by_number), cmocka_unit_test(rows_of_programs))

@@ -1,10 +1,6 @@
 /* What a step was taken to be, in words. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "analyze/step/step_meaning.h"
 #include "profile_builder.h"
@@ -73,13 +69,5 @@ static void runs_of_a_session(void **state)
     builder_free(&b);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(calls_of_functions),
-        cmocka_unit_test(runs_of_programs),
-        cmocka_unit_test(runs_of_a_session),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(calls_of_functions), cmocka_unit_test(runs_of_programs),
+          cmocka_unit_test(runs_of_a_session))

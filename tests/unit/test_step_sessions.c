@@ -1,9 +1,5 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "analyze/step/step_sessions.h"
 #include "profile_builder.h"
@@ -133,14 +129,6 @@ static void runs_that_do_not_follow_each_other(void **state)
     builder_free(&program.b);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(runs_that_take_turns),
-        cmocka_unit_test(a_graph_that_grows),
-        cmocka_unit_test(copies_that_no_run_holds),
-        cmocka_unit_test(runs_that_do_not_follow_each_other),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(runs_that_take_turns), cmocka_unit_test(a_graph_that_grows),
+          cmocka_unit_test(copies_that_no_run_holds),
+          cmocka_unit_test(runs_that_do_not_follow_each_other))

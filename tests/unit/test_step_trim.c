@@ -1,9 +1,5 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "analyze/step/step_trim.h"
 #include "profile_builder.h"
@@ -17,8 +13,7 @@ struct recording {
 static void start(struct recording *r)
 {
     *r = (struct recording) { 0 };
-    builder_start(&r->b, FORMAT_KINETO);
-    r->host = builder_host(&r->b, "h");
+    r->host = builder_start_host(&r->b, FORMAT_KINETO);
     r->thread = builder_timeline(&r->b, r->host, NO_ID, "main");
     r->stream = builder_timeline(
         &r->b, r->host, builder_device(&r->b, r->host, "GPU 0", "", DEVICE_GPU), "stream 7");
@@ -121,14 +116,7 @@ static void a_tail_that_others_have_too_is_kept(void **state)
     release(&r);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_single_step_ends_with_its_work),
-        cmocka_unit_test(a_last_step_without_work_is_cut),
-        cmocka_unit_test(the_profilers_stop_is_no_part_of_a_step),
-        cmocka_unit_test(a_tail_that_others_have_too_is_kept),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(a_single_step_ends_with_its_work),
+          cmocka_unit_test(a_last_step_without_work_is_cut),
+          cmocka_unit_test(the_profilers_stop_is_no_part_of_a_step),
+          cmocka_unit_test(a_tail_that_others_have_too_is_kept))

@@ -1,9 +1,5 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "analyze/analysis.h"
 #include "analyze/step/start_up.h"
@@ -23,8 +19,7 @@ static void start(struct recording *r)
     uint32_t host;
 
     *r = (struct recording) { 0 };
-    builder_start(&r->b, FORMAT_KINETO);
-    host = builder_host(&r->b, "h");
+    host = builder_start_host(&r->b, FORMAT_KINETO);
     r->thread = builder_timeline(&r->b, host, NO_ID, "main");
     r->stream = builder_timeline(&r->b, host, builder_device(&r->b, host, "GPU 0", "", DEVICE_GPU),
                                  "stream 7");
@@ -207,17 +202,9 @@ static void helps_tell_what_is_of_a_step(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_first_op_belongs_to_it),
-        cmocka_unit_test(a_wait_for_earlier_work_is_left_out),
-        cmocka_unit_test(first_use_is_no_cost_of_a_step),
-        cmocka_unit_test(start_up_before_work_that_fills_the_rest),
-        cmocka_unit_test(a_pause_is_no_step),
-        cmocka_unit_test(without_a_step_nothing_is_of_one),
-        cmocka_unit_test(helps_tell_what_is_of_a_step),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(the_first_op_belongs_to_it),
+          cmocka_unit_test(a_wait_for_earlier_work_is_left_out),
+          cmocka_unit_test(first_use_is_no_cost_of_a_step),
+          cmocka_unit_test(start_up_before_work_that_fills_the_rest),
+          cmocka_unit_test(a_pause_is_no_step), cmocka_unit_test(without_a_step_nothing_is_of_one),
+          cmocka_unit_test(helps_tell_what_is_of_a_step))

@@ -1,13 +1,7 @@
 #include "base/macros.h"
 
 #include "base/str.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "testing.h"
 
 static const struct str nothing = { NULL, 0 };
 
@@ -137,15 +131,6 @@ static void doubles_are_finite_and_whole_strings(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(comparing_is_bytewise),
-        cmocka_unit_test(parts_are_found),
-        cmocka_unit_test(slices_are_clipped),
-        cmocka_unit_test(whole_numbers_are_exact),
-        cmocka_unit_test(doubles_are_finite_and_whole_strings),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(comparing_is_bytewise), cmocka_unit_test(parts_are_found),
+          cmocka_unit_test(slices_are_clipped), cmocka_unit_test(whole_numbers_are_exact),
+          cmocka_unit_test(doubles_are_finite_and_whole_strings))

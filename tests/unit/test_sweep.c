@@ -1,10 +1,6 @@
 /* sweep: the knee of steps calculated by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "analyze/schedule/whatif.h"
 
@@ -52,13 +48,6 @@ static void work_beside_the_step_is_not_critical(void **state)
     assert_true(isnan(shape.knee));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_meet_where_the_other_chain_takes_over),
-        cmocka_unit_test(one_line_has_no_knee),
-        cmocka_unit_test(work_beside_the_step_is_not_critical),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(lines_meet_where_the_other_chain_takes_over),
+          cmocka_unit_test(one_line_has_no_knee),
+          cmocka_unit_test(work_beside_the_step_is_not_critical))

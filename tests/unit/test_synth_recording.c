@@ -1,10 +1,6 @@
 /* When things happen: times calculated by hand from the rules in recording.h. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "base/macros.h"
 #include "synth/recording.h"
@@ -246,19 +242,12 @@ static void pace_changes_all_alike(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_thread_does_one_line_after_the_other),
-        cmocka_unit_test(threads_go_on_where_they_were),
-        cmocka_unit_test(device_work_waits_for_call_and_stream),
-        cmocka_unit_test(memory_is_counted_in_the_order_of_time),
-        cmocka_unit_test(ranks_have_lines_of_their_own),
-        cmocka_unit_test(a_change_reaches_all_lines_of_its_word),
-        cmocka_unit_test(a_change_reaches_sizes),
-        cmocka_unit_test(noise_is_the_same_for_the_same_seed),
-        cmocka_unit_test(pace_changes_all_alike),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(a_thread_does_one_line_after_the_other),
+          cmocka_unit_test(threads_go_on_where_they_were),
+          cmocka_unit_test(device_work_waits_for_call_and_stream),
+          cmocka_unit_test(memory_is_counted_in_the_order_of_time),
+          cmocka_unit_test(ranks_have_lines_of_their_own),
+          cmocka_unit_test(a_change_reaches_all_lines_of_its_word),
+          cmocka_unit_test(a_change_reaches_sizes),
+          cmocka_unit_test(noise_is_the_same_for_the_same_seed),
+          cmocka_unit_test(pace_changes_all_alike))

@@ -1,10 +1,6 @@
 /* Sketches taken apart: what lines say, where errors stand, and every prefix of a good one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "base/macros.h"
 #include "synth/recording.h"
@@ -203,14 +199,6 @@ static void every_prefix_is_taken_or_located(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_say_what_they_say),
-        cmocka_unit_test(errors_are_located),
-        cmocka_unit_test(what_cannot_be_placed_is_said),
-        cmocka_unit_test(every_prefix_is_taken_or_located),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(lines_say_what_they_say), cmocka_unit_test(errors_are_located),
+          cmocka_unit_test(what_cannot_be_placed_is_said),
+          cmocka_unit_test(every_prefix_is_taken_or_located))

@@ -1,10 +1,6 @@
 /* Sketches through writers, readers and analyses: facts that follow from the sketch by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "analyze/analysis.h"
 #include "base/macros.h"
@@ -283,18 +279,9 @@ static void names_tell_formats(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(steps_and_input_come_through),
-        cmocka_unit_test(device_work_comes_through),
-        cmocka_unit_test(the_model_has_what_the_sketch_says),
-        cmocka_unit_test(frameworks_are_recognised),
-        cmocka_unit_test(ranks_become_hosts),
-        cmocka_unit_test(memory_comes_through),
-        cmocka_unit_test(what_is_left_out_is_said),
-        cmocka_unit_test(names_tell_formats),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(steps_and_input_come_through),
+          cmocka_unit_test(device_work_comes_through),
+          cmocka_unit_test(the_model_has_what_the_sketch_says),
+          cmocka_unit_test(frameworks_are_recognised), cmocka_unit_test(ranks_become_hosts),
+          cmocka_unit_test(memory_comes_through), cmocka_unit_test(what_is_left_out_is_said),
+          cmocka_unit_test(names_tell_formats))

@@ -2,15 +2,10 @@
 #include "analyze/table_view.h"
 
 #include "base/macros.h"
+#include "testing.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { NAME, CALLS, TOTAL_NS };
 static const struct column_spec columns[] = {

@@ -1,11 +1,5 @@
 #include "base/text.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "testing.h"
 
 static void additions_follow_each_other(void **state)
 {
@@ -103,14 +97,5 @@ static void width_counts_columns(void **state)
         assert_int_equal(text_width(rows[i].text), rows[i].columns);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(additions_follow_each_other),
-        cmocka_unit_test(names_steer_nothing),
-        cmocka_unit_test(past_the_budget_what_fits_stays),
-        cmocka_unit_test(width_counts_columns),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(additions_follow_each_other), cmocka_unit_test(names_steer_nothing),
+          cmocka_unit_test(past_the_budget_what_fits_stays), cmocka_unit_test(width_counts_columns))

@@ -2,15 +2,10 @@
 #include "read/proto/textproto.h"
 
 #include "base/macros.h"
+#include "testing.h"
 
 #include <graph.pb-c.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static const char whole[] = "# a graph\n"
                             "node {\n"
@@ -138,14 +133,5 @@ static void every_cut_and_every_budget(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(says_the_same_as_bytes),
-        cmocka_unit_test(errors_have_places),
-        cmocka_unit_test(depth_is_bounded),
-        cmocka_unit_test(every_cut_and_every_budget),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(says_the_same_as_bytes), cmocka_unit_test(errors_have_places),
+          cmocka_unit_test(depth_is_bounded), cmocka_unit_test(every_cut_and_every_budget))

@@ -169,15 +169,7 @@ static void traces_share_their_outer_frames(void **state)
     sample_free(&sample);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nodes_stand_by_name),
-        cmocka_unit_test(runs_stand_by_node_and_step),
-        cmocka_unit_test(single_runs_are_kept_for_timelines_alone),
-        cmocka_unit_test(results_have_their_shapes),
-        cmocka_unit_test(traces_share_their_outer_frames),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(nodes_stand_by_name), cmocka_unit_test(runs_stand_by_node_and_step),
+          cmocka_unit_test(single_runs_are_kept_for_timelines_alone),
+          cmocka_unit_test(results_have_their_shapes),
+          cmocka_unit_test(traces_share_their_outer_frames))

@@ -117,12 +117,5 @@ static void steps_stand_by_number(void **state)
     sample_free(&sample);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(runs_that_overlap_stand_side_by_side),
-        cmocka_unit_test(steps_stand_by_number),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(runs_that_overlap_stand_side_by_side),
+          cmocka_unit_test(steps_stand_by_number))

@@ -1,14 +1,9 @@
 #include "base/toml.h"
 
 #include "base/macros.h"
+#include "testing.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void values_are_flattened(void **state)
 {
@@ -112,13 +107,5 @@ static void cut_files_are_answered(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_are_flattened),
-        cmocka_unit_test(faults_have_a_place),
-        cmocka_unit_test(cut_files_are_answered),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(values_are_flattened), cmocka_unit_test(faults_have_a_place),
+          cmocka_unit_test(cut_files_are_answered))

@@ -1,12 +1,7 @@
 #include "base/trace.h"
+#include "testing.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 static void categories_have_levels(void **state)
 {
@@ -31,12 +26,4 @@ static void time_does_not_go_back(void **state)
     assert_true(trace_now_ns() >= before_ns);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(categories_have_levels),
-        cmocka_unit_test(time_does_not_go_back),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(categories_have_levels), cmocka_unit_test(time_does_not_go_back))

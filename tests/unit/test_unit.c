@@ -1,12 +1,7 @@
 #include "base/unit.h"
+#include "testing.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 static void people_read_three_digits(void **state)
 {
@@ -121,13 +116,5 @@ static void names_go_there_and_back(void **state)
     assert_true(unit_to_json(7, UNIT_BYTES) == 7);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(people_read_three_digits),
-        cmocka_unit_test(what_people_write_is_read),
-        cmocka_unit_test(names_go_there_and_back),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(people_read_three_digits), cmocka_unit_test(what_people_write_is_read),
+          cmocka_unit_test(names_go_there_and_back))

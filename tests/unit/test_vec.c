@@ -1,11 +1,5 @@
 #include "base/vec.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "testing.h"
 
 static void items_keep_their_order(void **state)
 {
@@ -66,13 +60,6 @@ static void appending_takes_or_copies(void **state)
     arena_free(&tight);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(items_keep_their_order),
-        cmocka_unit_test(past_the_budget_nothing_is_lost),
-        cmocka_unit_test(appending_takes_or_copies),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(items_keep_their_order),
+          cmocka_unit_test(past_the_budget_nothing_is_lost),
+          cmocka_unit_test(appending_takes_or_copies))

@@ -170,15 +170,8 @@ static void what_recording_took_is_no_verdict(void **state)
     arena_free(&f.arena);
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_schedule_has_a_word_in_the_verdict),
-        cmocka_unit_test(on_a_cpu_most_of_the_step_leads),
-        cmocka_unit_test(the_verdict_follows_the_composition),
-        cmocka_unit_test(facts_tell_verdicts_apart),
-        cmocka_unit_test(what_recording_took_is_no_verdict),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(the_schedule_has_a_word_in_the_verdict),
+          cmocka_unit_test(on_a_cpu_most_of_the_step_leads),
+          cmocka_unit_test(the_verdict_follows_the_composition),
+          cmocka_unit_test(facts_tell_verdicts_apart),
+          cmocka_unit_test(what_recording_took_is_no_verdict))

@@ -1,10 +1,6 @@
 /* Numbers and columns of classic reports; values from the original's published formats. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "base/macros.h"
 #include "view/attributes.h"
@@ -125,14 +121,5 @@ static void decimals_are_those_of_printf(void **state)
     arena_free(&arena);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(decimals_are_those_of_printf),
-        cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_columns),
-        cmocka_unit_test(test_explanations),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(decimals_are_those_of_printf), cmocka_unit_test(test_numbers),
+          cmocka_unit_test(test_columns), cmocka_unit_test(test_explanations))

@@ -1,10 +1,6 @@
 /* whatif_select: the nodes of a hand-made step that edits are about. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "analyze/schedule/whatif_select.h"
 #include "one_step.h"
@@ -72,12 +68,4 @@ static void launches_of_what_is_selected(void **state)
     one_step_free(&step);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(targets_and_names),
-        cmocka_unit_test(launches_of_what_is_selected),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(targets_and_names), cmocka_unit_test(launches_of_what_is_selected))

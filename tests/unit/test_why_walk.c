@@ -1,10 +1,6 @@
 /* why_walk: back along what a hand-made step waited for. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "analyze/schedule/why_walk.h"
 #include "one_step.h"
@@ -104,13 +100,5 @@ static void causes_by_excess(void **state)
     assert_int_equal((int64_t)causes[2].usual_ns, 60);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(back_from_a_kernel),
-        cmocka_unit_test(sums_of_causes_alike),
-        cmocka_unit_test(causes_by_excess),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(back_from_a_kernel), cmocka_unit_test(sums_of_causes_alike),
+          cmocka_unit_test(causes_by_excess))

@@ -1,13 +1,7 @@
 /* Varints, fields and the check before unpacking, on bytes written by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka.h needs the ones above. */
 #include "read/proto/wire.h"
+#include "testing.h"
 #include "xplane.pb-c.h"
-
-#include <cmocka.h>
 #include <string.h>
 
 /* Values and lengths by the encoding: seven bits a byte, low ones first. */
@@ -86,13 +80,5 @@ static void repeated_numbers_are_packed_or_not(void **state)
     assert_int_equal(count, ARRAY_COUNT(expected));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_varints),
-        cmocka_unit_test(walks_fields),
-        cmocka_unit_test(repeated_numbers_are_packed_or_not),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(reads_varints), cmocka_unit_test(walks_fields),
+          cmocka_unit_test(repeated_numbers_are_packed_or_not))

@@ -2,13 +2,9 @@
 #include "base/words.h"
 
 #include "base/macros.h"
+#include "testing.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 static const char *const lists[] = {
     "t|to|*::to|cast*", "*conv*|conv2d", "*_grad|*_gradients", "*matmul*|mm|addmm", "*mat*",
@@ -101,13 +97,5 @@ static void every_place_is_told(void **state)
     assert_null(words_next(&words, &walk));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(words_stand_where_stars_allow),
-        cmocka_unit_test(many_texts_fit_as_one_by_one),
-        cmocka_unit_test(every_place_is_told),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(words_stand_where_stars_allow),
+          cmocka_unit_test(many_texts_fit_as_one_by_one), cmocka_unit_test(every_place_is_told))

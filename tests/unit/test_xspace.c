@@ -1,14 +1,8 @@
 /* Columns against protobuf-c's own unpacking of the same recordings, prefixes of a recording, and
  * hand-made messages. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka.h needs the ones above. */
+#include "testing.h"
 #include "xplane.pb-c.h"
 #include "xspace_bytes.h"
-
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -448,21 +442,9 @@ static void knows_kinds(void **state)
     arena_free(&arena);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equals_protobuf_c),
-        cmocka_unit_test(survives_cuts),
-        cmocka_unit_test(rounds_and_sorts),
-        cmocka_unit_test(fields_may_follow_the_events),
-        cmocka_unit_test(knows_kinds),
-        cmocka_unit_test(numbers_are_the_protos),
-        cmocka_unit_test(survives_every_cut),
-        cmocka_unit_test(keeps_to_budgets),
-        cmocka_unit_test(hosts_share_a_clock),
-        cmocka_unit_test(a_null_owner_is_none),
-        cmocka_unit_test(what_is_new_is_told_by_name),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(equals_protobuf_c), cmocka_unit_test(survives_cuts),
+          cmocka_unit_test(rounds_and_sorts), cmocka_unit_test(fields_may_follow_the_events),
+          cmocka_unit_test(knows_kinds), cmocka_unit_test(numbers_are_the_protos),
+          cmocka_unit_test(survives_every_cut), cmocka_unit_test(keeps_to_budgets),
+          cmocka_unit_test(hosts_share_a_clock), cmocka_unit_test(a_null_owner_is_none),
+          cmocka_unit_test(what_is_new_is_told_by_name))

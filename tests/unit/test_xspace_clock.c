@@ -1,12 +1,6 @@
 /* Ops of a core that tells them on its own clock as well. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka.h needs the ones above. */
+#include "testing.h"
 #include "xspace_builder.h"
-
-#include <cmocka.h>
 
 #define US INT64_C(1000000) /* in picoseconds */
 
@@ -184,15 +178,6 @@ static void a_clock_that_was_wrong_is_left_out(void **state)
     arena_free(&arena);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(late_clock_is_put_right),
-        cmocka_unit_test(order_is_the_cores),
-        cmocka_unit_test(drift_is_followed),
-        cmocka_unit_test(lengths_are_the_cores),
-        cmocka_unit_test(a_clock_that_was_wrong_is_left_out),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(late_clock_is_put_right), cmocka_unit_test(order_is_the_cores),
+          cmocka_unit_test(drift_is_followed), cmocka_unit_test(lengths_are_the_cores),
+          cmocka_unit_test(a_clock_that_was_wrong_is_left_out))

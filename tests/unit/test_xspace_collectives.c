@@ -2,13 +2,7 @@
 #include "read/xspace/xspace_collectives.h"
 
 #include "profile_builder.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "testing.h"
 
 static void add_attr(struct profile_builder *b, uint32_t op, const char *name, const char *value)
 {
@@ -109,12 +103,4 @@ static void an_instruction_without_its_program(void **state)
     (void)state;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(payload_and_group),
-        cmocka_unit_test(an_instruction_without_its_program),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(payload_and_group), cmocka_unit_test(an_instruction_without_its_program))

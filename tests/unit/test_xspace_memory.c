@@ -1,15 +1,9 @@
 /* Allocations of an XSpace: whose memory, and how much of it is in use; and what the profiler says.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-/* cmocka.h needs the ones above. */
 #include "read/xspace/xplane.h"
+#include "testing.h"
 #include "xspace_builder.h"
-
-#include <cmocka.h>
+#include <string.h>
 
 static struct xspace_builder builder;
 
@@ -123,13 +117,5 @@ static void the_profilers_words_are_notes(void **state)
     arena_free(&arena);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ordinals_tell_the_device),
-        cmocka_unit_test(names_tell_the_gpu),
-        cmocka_unit_test(the_profilers_words_are_notes),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(ordinals_tell_the_device), cmocka_unit_test(names_tell_the_gpu),
+          cmocka_unit_test(the_profilers_words_are_notes))

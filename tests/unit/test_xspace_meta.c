@@ -1,13 +1,7 @@
 /* What the metadata of a core's instructions tell: program, shapes, origin, line, way of a copy. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka.h needs the ones above. */
 #include "read/xspace/xspace_meta.h"
+#include "testing.h"
 #include "xspace_builder.h"
-
-#include <cmocka.h>
 
 static struct xspace_builder builder;
 
@@ -253,17 +247,9 @@ static void programs_have_a_number(void **state)
     assert_false(xspace_program(STR(""), &module, &number));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(instructions_are_of_their_program),
-        cmocka_unit_test(bytes_inside_of_the_chip_are_apart),
-        cmocka_unit_test(planes_describe_devices),
-        cmocka_unit_test(other_stats_are_summed_by_event),
-        cmocka_unit_test(cores_say_where_they_are),
-        cmocka_unit_test(copies_go_by_their_memories),
-        cmocka_unit_test(programs_have_a_number),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(instructions_are_of_their_program),
+          cmocka_unit_test(bytes_inside_of_the_chip_are_apart),
+          cmocka_unit_test(planes_describe_devices),
+          cmocka_unit_test(other_stats_are_summed_by_event),
+          cmocka_unit_test(cores_say_where_they_are), cmocka_unit_test(copies_go_by_their_memories),
+          cmocka_unit_test(programs_have_a_number))

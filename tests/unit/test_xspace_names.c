@@ -1,16 +1,10 @@
 /* What events of XSpace are, by their names; what the texts of their stats tell. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka.h needs the ones above. */
 #include "profile_builder.h"
 #include "read/xspace/xspace_decode.h"
 #include "read/xspace/xspace_details.h"
 #include "read/xspace/xspace_names.h"
 #include "read/xspace/xspace_shapes.h"
-
-#include <cmocka.h>
+#include "testing.h"
 #include <string.h>
 
 static struct xname host(const char *name)
@@ -252,18 +246,10 @@ static void shapes_become_operands(void **state)
     builder_free(&b);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ops_are_ops_in_any_scope),
-        cmocka_unit_test(modules_tell_what_python_does),
-        cmocka_unit_test(copies_tell_their_direction),
-        cmocka_unit_test(launches_tell_what_kernels_do_not),
-        cmocka_unit_test(memories_tell_the_way_of_a_copy),
-        cmocka_unit_test(launch_calls_of_ops_are_calls),
-        cmocka_unit_test(details_tell_what_can_be),
-        cmocka_unit_test(shapes_become_operands),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(ops_are_ops_in_any_scope),
+          cmocka_unit_test(modules_tell_what_python_does),
+          cmocka_unit_test(copies_tell_their_direction),
+          cmocka_unit_test(launches_tell_what_kernels_do_not),
+          cmocka_unit_test(memories_tell_the_way_of_a_copy),
+          cmocka_unit_test(launch_calls_of_ops_are_calls),
+          cmocka_unit_test(details_tell_what_can_be), cmocka_unit_test(shapes_become_operands))

@@ -1,13 +1,7 @@
 /* Compiled programs inside of XSpace, and what their instructions hand on. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka.h needs the ones above. */
+#include "testing.h"
 #include "xplane.pb-c.h"
 #include "xspace_bytes.h"
-
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -107,12 +101,5 @@ static void tells_programs_of_one_name_apart(void **state)
     arena_free(&arena);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tells_programs_of_one_name_apart),
-        cmocka_unit_test(tells_damaged_programs),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(tells_programs_of_one_name_apart),
+          cmocka_unit_test(tells_damaged_programs))

@@ -1,13 +1,7 @@
 /* Planes that are units of a core, and events that stand for many. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-/* cmocka.h needs the ones above. */
 #include "analyze/ops/op_times.h"
+#include "testing.h"
 #include "xspace_builder.h"
-
-#include <cmocka.h>
 
 static struct xspace_builder builder;
 
@@ -95,13 +89,5 @@ static void aggregates_count_in_sums(void **state)
     arena_free(&arena);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(units_are_no_devices),
-        cmocka_unit_test(a_plug_in_can_be_the_device),
-        cmocka_unit_test(aggregates_count_in_sums),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(cmocka_unit_test(units_are_no_devices), cmocka_unit_test(a_plug_in_can_be_the_device),
+          cmocka_unit_test(aggregates_count_in_sums))

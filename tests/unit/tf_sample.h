@@ -3,14 +3,9 @@
 #define TFPROF_TESTS_TF_SAMPLE_H
 
 #include "read/read.h"
+#include "testing.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { SAMPLE_MAX_FILES = 16 };
 struct tf_sample {

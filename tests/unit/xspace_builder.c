@@ -2,13 +2,9 @@
 
 #include "read/read.h"
 #include "read/xspace/xplane.h"
+#include "testing.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-/* cmocka.h needs the ones above. */
-#include <cmocka.h>
 
 extern const struct reader reader_xspace;
 

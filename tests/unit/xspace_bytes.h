@@ -3,12 +3,7 @@
 #ifndef TFPROF_TESTS_XSPACE_BYTES_H
 #define TFPROF_TESTS_XSPACE_BYTES_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "testing.h"
 
 #include "read/read.h"
 #include "read/xspace/xplane.h"
