@@ -12,6 +12,17 @@ local function over_history(p, cfg)
   }
 end
 
+-- Ledger: a data set that a function that trains goes over, as all candidates for a metric of retrieval.
+local function over_dataset(p, cfg)
+  return p:in_excess {
+    flaw = "dataset-pass", min_share = cfg.min_share, time = "going over it, and reading it",
+    title = "Each training step goes over a whole data set: %s",
+    remedy = { text = "Compute what needs it, as a metric over all candidates, in evaluation alone.",
+               code = "return self.task(queries, candidates, compute_metrics=not training)" },
+    confidence = "high",
+  }
+end
+
 return rule {
   id = "metrics-in-step", api = 1, version = "1.0.0",
   title = "Metrics that count predictions are updated in each training step",
@@ -19,7 +30,7 @@ return rule {
   formats = { "xspace", "kineto" },
   needs = { "step.ns", "excess" },
   cause = "forward.metrics", tags = { "ops", "keras", "tensorflow", "pytorch" },
-  more_specific_than = { "hot-op", "host-bound", "elementwise-chain", "tiny-ops", "gather-scatter-bound" },
+  more_specific_than = { "hot-op", "host-bound", "elementwise-chain", "tiny-ops", "gather-scatter-bound", "unnamed-excess" },
   params = {
     min_share = { default = 0.05, min = 0, max = 1, unit = "share", doc = "share of the step from which this is said" },
     min_loud_share = { default = 0.4, min = 0, max = 1, unit = "share",
@@ -30,12 +41,13 @@ Curves, precision at a recall and tables of confusion count the predictions of e
 in bins. In the function that trains that is done for each batch, for a number that nobody reads before the epoch's
 end. Seen by ops right below that function, outside of layers, losses and gradients, that compare, tile, join and sum.
 Priced as their time but one step in fifty. In PyTorch: ops that sort or count behind the update, and what is computed
-without gradients from all that was gathered so far, which is longer by the same in each step. Silent where a function
-computes no gradients.]],
+without gradients from all that was gathered so far, which is longer by the same in each step. Metrics of retrieval go
+over a data set of candidates: seen by the op that goes over one inside of the function that trains, while no gradients
+are made. Silent where a function computes no gradients.]],
 
   check = function(p, cfg)
     local share = p:table("excess"):where { flaw = "metrics" }:sum("share")
-    return over_history(p, cfg) or p:in_excess {
+    return over_history(p, cfg) or over_dataset(p, cfg) or p:in_excess {
       flaw = "metrics", min_share = cfg.min_share,
       severity = p.framework == "pytorch" and share < cfg.min_loud_share and "info" or "warn",
       time = "counting predictions for metrics",
@@ -53,6 +65,10 @@ computes no gradients.]],
       facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "metrics", ns = 5e6, share = 0.5, factor = 0.02, op = "Tile",
                               detail = "predictions are counted against thresholds" } } } },
+    { name = "the best of all candidates", framework = "tensorflow", format = "xspace", finding = true,
+      replay = { 8e6 }, facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "dataset-pass", ns = 8e6, share = 0.8, factor = 0.02,
+                              detail = "a data set is reduced" } } } },
     { name = "a curve over all predictions so far", framework = "pytorch", format = "kineto", finding = true,
       replay = { 5e6 }, facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "whole-history", ns = 5e6, share = 0.5, factor = 0, op = "aten::argsort",
