@@ -63,7 +63,7 @@ return rule {
   id = "elementwise-chain", api = 1, version = "1.0.0",
   title = "Elementwise ops pass over the same values one after the other",
   category = "kernels", severity = "warn",
-  formats = { "kineto", "xspace" },
+  formats = { "kineto", "xspace", "graph", "profile" },
   needs = { "step.ns" },
   cause = "formula.chain", tags = { "ops" },
   more_specific_than = { "repeated-op-sequence", "tiny-ops", "host-bound", "hot-op" },
@@ -101,7 +101,7 @@ names and below min_share.]],
     if pairs_found then return pairs_found end
     local handed_on = p.format == "xspace" and p:has("excess") and of_programs(p, cfg)
     if handed_on then return handed_on end
-    if p.format == "xspace" and p.framework == "tensorflow" and p:has("ops") and not p:has("device.idle_share") then
+    if p.format ~= "kineto" and p.framework == "tensorflow" and p:has("ops") and not p:has("device.idle_share") then
       return of_graph(p, cfg)
     end
     if not p:has("eager_idioms") then
@@ -189,6 +189,12 @@ names and below min_share.]],
       tables = { ops = { { name = "truediv", type = "RealDiv", calls = 12, self_ns = 4e7 },
                          { name = "sub", type = "Sub", calls = 12, self_ns = 2e7 },
                          { name = "matmul", type = "MatMul", calls = 2, self_ns = 5e7 } } } },
+    { name = "a batch norm by hand in run metadata", framework = "tensorflow", format = "graph", finding = true,
+      impact_ns = 2.7e7,
+        facts = { ["step.ns"] = 1e8 },
+      tables = { ops = { { name = "truediv", type = "RealDiv", calls = 12, self_ns = 4e7 },
+                         { name = "sub", type = "Sub", calls = 12, self_ns = 2e7 },
+                         { name = "conv", type = "Conv2D", calls = 2, self_ns = 5e7 } } } },
     { name = "nothing to look at", format = "xspace", framework = "jax", skipped = true,
       facts = { ["step.ns"] = 1e8 } },
     { name = "all pairs", framework = "pytorch", finding = true, impact_ns = 4.1e7,
