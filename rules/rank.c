@@ -259,13 +259,22 @@ static int compare_texts(const char *a, const char *b)
     return strcmp(a ? a : "", b ? b : "");
 }
 
+/* Of two vague ones: computing is what the program is for, Python and waits around it are not. */
+static double rank_weight(const struct finding *finding)
+{
+    static const double FOR_ITS_OWN_SAKE = 0.75;
+
+    return price_weight(&finding->impact) *
+           (rank_is_vague(finding) && strcmp(finding->category, "kernels") == 0 ? FOR_ITS_OWN_SAKE
+                                                                                : 1);
+}
+
 static int compare_drafts(const void *x, const void *y)
 {
     const struct draft   *of_a = x, *of_b = y;
     const struct finding *a = &of_a->finding, *b = &of_b->finding;
 
-    return IN_ORDER(COMPARE(rank_class(a), rank_class(b)),
-                    COMPARE(price_weight(&b->impact), price_weight(&a->impact)),
+    return IN_ORDER(COMPARE(rank_class(a), rank_class(b)), COMPARE(rank_weight(b), rank_weight(a)),
                     COMPARE(of_b->is_of_verdict, of_a->is_of_verdict),
                     COMPARE(b->severity, a->severity), compare_texts(a->rule, b->rule),
                     compare_texts(a->subject.op, b->subject.op), compare_texts(a->title, b->title));
