@@ -56,7 +56,8 @@ return rule {
   formats = { "graph", "xspace" },
   needs = { "step.ns" },
   cause = "output", tags = { "tensorflow", "host" },
-  more_specific_than = { "hot-op", "host-bound", "feed-dict-input", "duplicate-compute", "batch-too-small" },
+  more_specific_than = { "hot-op", "host-bound", "feed-dict-input", "duplicate-compute", "batch-too-small",
+                         "xla-cluster-fragmentation" },
   params = {
     min_share = { default = 0.05, min = 0, max = 1, unit = "share",
                   doc = "share of the step in runs that repeat others, from which this is said" },

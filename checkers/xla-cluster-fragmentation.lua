@@ -107,7 +107,8 @@ host hides behind them.]],
       condition = ("%s runs a step with a median of %s, %s of them accepted"):format(fmt.count(count),
         fmt.ns(p.fact["runs.median_ns"]), fmt.count(cfg.min_runs)),
       remedy = { text = "Compile the whole step as one program; put Python loops inside it.",
-                 code = "step = jax.jit(lambda xs: jax.vmap(f)(xs).mean(0))" },
+                 code = p.framework == "tensorflow" and "@tf.function\ndef step(batch): ...   # the loop inside"
+                   or "step = jax.jit(lambda xs: jax.vmap(f)(xs).mean(0))" },
       impact = impact.replay { { "scale", parts = { "host", "copy" }, factor = math.max(left, 0.02) },
                                tiny and { "scale", parts = { "compute" }, factor = 1 - spared } or
                                -- Programs of one elementwise op each pass over memory once an op; fused they do so
