@@ -24,6 +24,20 @@ local function of_pytorch(p, cfg)
   }
 end
 
+-- Ledger: a table a field, and a lookup, a gradient and an update a table.
+local function separate_tables(p, cfg)
+  if not p:has("excess") then return nil end
+  return p:in_excess {
+    flaw = "separate-tables", min_share = cfg.min_separate_share, severity = "info",
+    time = "starting the same small ops for each table",
+    title = "Each field of the input has a table of its own, and each table its lookup, gradient and update: %s",
+    remedy = { text = "Put tables of one width into one, with an offset a field: one lookup, one gradient, one update.",
+               code = "offsets = numpy.cumsum([0] + sizes[:-1])\n"
+                 .. "rows = Embedding(sum(sizes), width)(fields + offsets)" },
+    confidence = "medium",
+  }
+end
+
 return rule {
   id = "embedding-bound", api = 1, version = "1.0.0",
   title = "Embedding lookups take much of the step",
@@ -31,10 +45,12 @@ return rule {
   formats = { "xspace", "kineto", "graph", "profile" },
   needs = { "step.ns", "ops" },
   cause = "compute.embedding", tags = { "kernels", "embedding" },
-  more_specific_than = { "hot-op", "roofline-gap", "onehot-matmul" },
+  more_specific_than = { "hot-op", "host-bound", "tiny-ops", "unnamed-excess", "roofline-gap", "onehot-matmul" },
   params = {
     min_share = { default = 0.10, min = 0, max = 1, unit = "share",
                   doc = "share of the time of all ops from which this is said" },
+    min_separate_share = { default = 0.1, min = 0, max = 1, unit = "share",
+                           doc = "share of the step that starting the ops of each table takes" },
     min_classes = { default = 64, min = 2, max = 1e9, unit = "count",
                     doc = "smaller tables are cheap as a product" },
     min_step_share = { default = 0.05, min = 0, max = 1, unit = "share",
@@ -48,7 +64,8 @@ A lookup reads a few rows of a table. Written as a product with one-hot vectors 
 multiplies mostly by zero, and its gradient writes all of it. One-hot vectors are recognised by ops
 that widen integers to rows of classes (OneHot, SparseToDense, or a fusion from n integers to n x classes), the
 product by an operand of that shape and a table of as many rows. Priced as the time of those ops, less what a gather
-costs. PyTorch on an accelerator: a table's dense gradient and its share of the update, priced as their time. Silent for
+costs. PyTorch on an accelerator: a table's dense gradient and its share of the update, priced as their time. A dozen tables and more that are
+looked up and updated one by one in a graph of TensorFlow: what starting their small ops takes. Silent for
 small tables and small shares.]],
 
   check = function(p, cfg)
@@ -137,7 +154,7 @@ small tables and small shares.]],
       end
     end
     local share = ns / all_ns
-    if #found == 0 or share < cfg.min_share then return nil end
+    if #found == 0 or share < cfg.min_share then return separate_tables(p, cfg) end
 
     table.sort(found, function(a, b) return a.self_ns > b.self_ns end)
     local evidence =
@@ -188,6 +205,15 @@ small tables and small shares.]],
                          { name = "ynn_fusion", type = "fusion", shapes = "[64,64]x[8000,64]x[16,32,8000]->[]",
                            self_ns = 5e6 },
                          { name = "dot.2", type = "dot", shapes = "[128,64]x[64,64]->[128,64]", self_ns = 1e6 } } } },
+    { name = "a table a field", framework = "tensorflow", format = "xspace", finding = true, replay = { 2e6 },
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "model/embedding_3/GatherV2", type = "GatherV2", self_ns = 1e5 } },
+                 excess = { { cell = 1, flaw = "separate-tables", ns = 2e6, share = 0.2, factor = 0.03,
+                              op = "GatherV2", detail = "rows of 26 tables are updated apart" } } } },
+    { name = "a table a field, but long ops", framework = "tensorflow", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "model/embedding_3/GatherV2", type = "GatherV2", self_ns = 1e5 } },
+                 excess = { { cell = 1, flaw = "separate-tables", ns = 2e5, share = 0.02, factor = 0.9 } } } },
     { name = "a mean broadcast over features", framework = "jax", finding = false, facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "broadcast_fusion", type = "fusion", shapes = "[16,32]->[16,32,512]", self_ns = 1e6 },
                          { name = "subtract_fusion", type = "fusion", shapes = "[16,32,512]x[16,32,512]->[16,32,512]",

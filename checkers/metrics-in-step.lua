@@ -23,16 +23,47 @@ local function over_dataset(p, cfg)
   }
 end
 
+-- Ledger: predictions that are counted against thresholds, or sorted.
+local function counted(p, cfg)
+  local share = p:table("excess"):where { flaw = "metrics" }:sum("share")
+  return p:in_excess {
+    flaw = "metrics", min_share = cfg.min_share,
+    severity = p.framework == "pytorch" and share < cfg.min_loud_share and "info" or "warn",
+    time = "counting predictions for metrics",
+    title = "Updating metrics takes %s of each training step",
+    remedy = { text = "Evaluate such metrics on held-out data once an epoch; train with the loss alone.",
+               code = p.framework == "pytorch"
+                 and "if step % 500 == 0: log(metric(scores, y))   # not in each step"
+                 or "model.compile(optimizer, loss)   # metrics: in a model for evaluation, or fewer thresholds" },
+    confidence = "medium",
+  }
+end
+
+-- Ledger: ops behind the model of a graph that trains, which no gradient is for.
+local function untrained(p, cfg)
+  return p:in_excess {
+    flaw = "untrained-results", min_share = cfg.min_untrained_share, time = "what nothing is trained by", severity = "info",
+    title = "Each training step computes from the model's results what nothing is trained by: %s",
+    remedy = { text = "Compute metrics every few hundred steps, or on held-out data once an epoch: in a run of their "
+                 .. "own, not with the one that trains.",
+               code = "_, loss = session.run([train_op, loss_op])\n"
+                 .. "if step % 500 == 0: print(session.run(metrics))   # not in each step" },
+    confidence = "medium",
+  }
+end
+
 return rule {
   id = "metrics-in-step", api = 1, version = "1.0.0",
   title = "Metrics that count predictions are updated in each training step",
   category = "host", severity = "warn",
-  formats = { "xspace", "kineto" },
+  formats = { "xspace", "kineto", "graph" },
   needs = { "step.ns", "excess" },
   cause = "forward.metrics", tags = { "ops", "keras", "tensorflow", "pytorch" },
   more_specific_than = { "hot-op", "host-bound", "elementwise-chain", "tiny-ops", "gather-scatter-bound", "unnamed-excess" },
   params = {
     min_share = { default = 0.05, min = 0, max = 1, unit = "share", doc = "share of the step from which this is said" },
+    min_untrained_share = { default = 0.08, min = 0, max = 1, unit = "share",
+                            doc = "TensorFlow: share of the step of ops that nothing is trained by" },
     min_loud_share = { default = 0.4, min = 0, max = 1, unit = "share",
                        doc = "PyTorch: share of the step from which it is a warning" },
   },
@@ -43,21 +74,11 @@ end. Seen by ops right below that function, outside of layers, losses and gradie
 Priced as their time but one step in fifty. In PyTorch: ops that sort or count behind the update, and what is computed
 without gradients from all that was gathered so far, which is longer by the same in each step. Metrics of retrieval go
 over a data set of candidates: seen by the op that goes over one inside of the function that trains, while no gradients
-are made. Silent where a function computes no gradients.]],
+are made. In graphs of TensorFlow also products, convolutions, sorting and decoding that begin behind the forward pass
+and beside the gradients, none of which is for them. Silent where a function computes no gradients.]],
 
   check = function(p, cfg)
-    local share = p:table("excess"):where { flaw = "metrics" }:sum("share")
-    return over_history(p, cfg) or over_dataset(p, cfg) or p:in_excess {
-      flaw = "metrics", min_share = cfg.min_share,
-      severity = p.framework == "pytorch" and share < cfg.min_loud_share and "info" or "warn",
-      time = "counting predictions for metrics",
-      title = "Updating metrics takes %s of each training step",
-      remedy = { text = "Evaluate such metrics on held-out data once an epoch; train with the loss alone.",
-                 code = p.framework == "pytorch"
-                   and "if step % 500 == 0: log(metric(scores, y))   # not in each step"
-                   or "model.compile(optimizer, loss)   # metrics: in a model for evaluation, or fewer thresholds" },
-      confidence = "medium",
-    }
+    return over_history(p, cfg) or over_dataset(p, cfg) or counted(p, cfg) or untrained(p, cfg)
   end,
 
   examples = {
@@ -69,6 +90,13 @@ are made. Silent where a function computes no gradients.]],
       replay = { 8e6 }, facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "dataset-pass", ns = 8e6, share = 0.8, factor = 0.02,
                               detail = "a data set is reduced" } } } },
+    { name = "pictures compared with every batch", framework = "tensorflow", format = "xspace", finding = true,
+      replay = { 3e6 }, facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "untrained-results", ns = 3e6, share = 0.3, factor = 0.02,
+                              op = "DepthwiseConv2dNative", detail = "behind the forward pass" } } } },
+    { name = "little that is not trained", framework = "tensorflow", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "untrained-results", ns = 6e5, share = 0.06, factor = 0.02 } } } },
     { name = "a curve over all predictions so far", framework = "pytorch", format = "kineto", finding = true,
       replay = { 5e6 }, facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "whole-history", ns = 5e6, share = 0.5, factor = 0, op = "aten::argsort",

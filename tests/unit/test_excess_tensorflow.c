@@ -9,6 +9,26 @@ static void start_tensorflow(struct program *program)
     program->b.profile.framework = builder_name(&program->b, "tensorflow");
 }
 
+enum { MOST_TABLES = 12 };
+
+/* Ops of one type with a name each. */
+static void make_ops(struct program *program, const char *type, uint32_t activities[MOST_TABLES])
+{
+    for (int i = 0; i < MOST_TABLES; i++) {
+        char name[64];
+
+        snprintf(name, sizeof name, "%s_%d", type, i);
+        activities[i] = builder_activity(&program->b, name, ACTIVITY_OP,
+                                         builder_op(&program->b, name, type, "f32[8,64]"));
+    }
+}
+
+static void run_ops(struct program *program, const uint32_t *activities, int count, int64_t ns)
+{
+    for (int i = 0; i < count; i++, program->now += ns)
+        builder_event(&program->b, program->thread, activities[i], program->now, ns);
+}
+
 /* Four steps with an op of 4 ms each. In each of them, or in the first alone, Python makes an
  * iterator, 4 ms, and waits 2 ms for its first batch: 95 % of 6 ms a step. */
 static void iterators_in_each_step(void **state)
@@ -63,6 +83,65 @@ static void data_set_gone_over_in_each_step(void **state)
         }
         finish(&program);
         assert_true(fabs(claimed(&program, "dataset-pass") - (trains ? 0 : 0.98 * 8e6)) < 1);
+        builder_free(&program.b);
+    }
+}
+
+/* Steps of a session: a convolution of 3 ms, a scope of 2 ms without gradients, and gradients of 4
+ * ms, the first of which is made before that scope. Behind the model, 98 % of 2 ms are claimed;
+ * where the scope began before the model's convolution, as a teacher does, where the scope has
+ * gradients, or where it comes behind all gradients, as an optimizer does, nothing. */
+static void results_that_nothing_is_trained_by(void **state)
+{
+    enum { BEHIND, EARLY, TRAINED, LAST, CASES };
+
+    (void)state;
+    for (int place = 0; place < CASES; place++) {
+        const char *other =
+            place == TRAINED ? "gradients/SSIM/MatMul_grad/MatMul_1" : "gradients_1/Abs_grad/Sign";
+        struct program program;
+
+        start_tensorflow(&program);
+        for (int step = 0; step < 4; step++) {
+            if (place == EARLY)
+                run(&program, "SSIM/MatMul", "f32[8,64] f32[64,64]", 2000000);
+            run(&program, "Conv2D", "f32[8,64] f32[64,64]", 3000000);
+            run(&program, other, "f32[8,64]", 1000000);
+            if (place == BEHIND || place == TRAINED)
+                run(&program, "SSIM/MatMul", "f32[8,64] f32[64,64]", 2000000);
+            run(&program, "gradients/Conv2D_grad/Conv2DBackpropFilter", "f32[8,64]", 3000000);
+            if (place == LAST)
+                run(&program, "SSIM/MatMul", "f32[8,64] f32[64,64]", 2000000);
+            end_step(&program);
+        }
+        finish(&program);
+        assert_true(
+            fabs(claimed(&program, "untrained-results") - (place == BEHIND ? 0.98 * 2e6 : 0)) < 1);
+        builder_free(&program.b);
+    }
+}
+
+/* Twelve tables, or four: of each a lookup and an update of 10 us, which is what starting an op
+ * takes here, and a product of 1 ms a step. Of twelve, 11/12 of the small ops, of four nothing. */
+static void tables_looked_up_apart(void **state)
+{
+    (void)state;
+    for (int tables = 4; tables <= MOST_TABLES; tables += 8) {
+        uint32_t       lookups[MOST_TABLES], updates[MOST_TABLES];
+        struct program program;
+
+        start_tensorflow(&program);
+        make_ops(&program, "GatherV2", lookups);
+        make_ops(&program, "ResourceScatterSub", updates);
+        for (int step = 0; step < 4; step++) {
+            run_ops(&program, lookups, tables, 10000);
+            run(&program, "dense/MatMul", "f32[8,64] f32[64,64]", 1000000);
+            run_ops(&program, updates, tables, 10000);
+            end_step(&program);
+        }
+        finish(&program);
+        assert_true(fabs(claimed(&program, "separate-tables") -
+                         (tables == MOST_TABLES ? 11.0 / 12 * 24 * 10000 : 0)) < 1);
         builder_free(&program.b);
     }
 }
@@ -412,6 +491,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(iterators_in_each_step),
+        cmocka_unit_test(tables_looked_up_apart),
+        cmocka_unit_test(results_that_nothing_is_trained_by),
         cmocka_unit_test(data_set_gone_over_in_each_step),
         cmocka_unit_test(variables_fetched_in_each_run),
         cmocka_unit_test(batches_of_mixed_lengths),

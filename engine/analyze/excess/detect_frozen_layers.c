@@ -3,6 +3,7 @@
  * each step. Where the data come again, so do they; where anything is drawn at random but for
  * dropout, they may not. A target network, or a teacher that learns from its pupil, is as large as
  * what is trained. */
+#include "analyze/excess/graph_names.h"
 #include "analyze/excess/ledger.h"
 
 static const double LEAST_RATIO = 2.5; /* of its products to those that are trained */
@@ -17,28 +18,9 @@ struct finder {
     bool  is_random;
 };
 
-/* Behind the last of it. */
-static struct str behind(struct str name, struct str part)
-{
-    for (size_t at = name.len; at + 1 > part.len; at--)
-        if (str_equal(str_slice(name, at - part.len, at), part))
-            return str_slice(name, at, name.len);
-    return name;
-}
-
-/* Without the calls and loops that it is inside of. */
-static struct str own_name(struct str name)
-{
-    struct str inside = behind(name, STR("/body/")); /* "_15/model_1/gru/..." */
-
-    if (inside.len < name.len)
-        (void)str_cut(&inside, '/');
-    return behind(inside, STR("StatefulPartitionedCall/"));
-}
-
 static bool learn_gradient(struct finder *finder, struct str name)
 {
-    struct str tail = behind(name, STR("gradient_tape/"));
+    struct str tail = graph_name_behind(name, STR("gradient_tape/"));
 
     for (size_t i = 0; i < tail.len; i++)
         if (tail.data[i] == '/' && intern_add(&finder->trained, str_slice(tail, 0, i)) == NO_ID)
@@ -75,7 +57,7 @@ static void tell(struct finder *finder)
 
     for (size_t row = 0; row < profile->ops.count; row++) {
         struct str whole = profile_str(profile, profile->ops.items[row].name);
-        struct str name = own_name(whole);
+        struct str name = graph_name_inside(whole);
         enum op_class class = op_class_of(profile_str(profile, profile->ops.items[row].type));
         size_t slash = str_find_last(name, '/');
 

@@ -1,0 +1,43 @@
+#include "analyze/excess/graph_names.h"
+
+bool graph_name_is_gradient(struct str name)
+{
+    return str_fits(name, "gradient_tape/*|*/gradient_tape/*|gradients/*|gradients_*|"
+                          "*/gradients/*|*/gradients_*");
+}
+
+struct str graph_name_behind(struct str name, struct str part)
+{
+    for (size_t at = name.len; at + 1 > part.len; at--)
+        if (str_equal(str_slice(name, at - part.len, at), part))
+            return str_slice(name, at, name.len);
+    return name;
+}
+
+struct str graph_name_inside(struct str name)
+{
+    struct str inside = graph_name_behind(name, STR("/body/")); /* "_15/model_1/gru/..." */
+
+    if (inside.len < name.len)
+        (void)str_cut(&inside, '/');
+    return graph_name_behind(inside, STR("StatefulPartitionedCall/"));
+}
+
+/* "gradients_1/dense/MatMul_grad/MatMul" is for "dense/MatMul". */
+static struct str trained_by_session(struct str gradient)
+{
+    struct str rest = gradient, tail;
+
+    for (struct str part = { 0 }; rest.len && !str_starts(part, STR("gradients"));)
+        part = str_cut(&rest, '/');
+    tail = graph_name_behind(rest, STR("_grad/"));
+    return tail.len < rest.len ? str_slice(rest, 0, rest.len - tail.len - STR("_grad/").len)
+                               : (struct str) { 0 };
+}
+
+struct str graph_name_trained(struct str gradient)
+{
+    struct str tail = graph_name_behind(gradient, STR("gradient_tape/"));
+
+    return tail.len < gradient.len ? tail : trained_by_session(gradient);
+}
