@@ -12,7 +12,7 @@ static const double RARE_SHARE = 0.98; /* once in fifty steps is enough */
 enum { FEWEST_STEPS = 3 };
 
 enum role { ROLE_OTHER, ROLE_GRADIENT, ROLE_TRAINED, ROLE_UNTRAINED };
-enum { IS_MARK = 1, IS_EARLY = 2, IS_BESIDE = 4 }; /* flags of a branch */
+enum { IS_MARK = 1, IS_EARLY = 2, IS_BESIDE = 4, IS_UPDATE = 8 }; /* flags of a branch */
 struct window {
     int64_t start_ns, end_ns;
     int64_t forward_ns;  /* the end of the last product that is trained */
@@ -38,6 +38,9 @@ static bool is_heavy(struct str type)
 {
     enum op_class class = op_class_of(type);
 
+    /* Rows of a sparse gradient are put together so, before an optimizer takes them. */
+    if (str_fits(type, "Unique*"))
+        return false;
     return class == OP_PRODUCT || class == OP_CONVOLUTION || class == OP_SORT || class == OP_SCAN ||
            class == OP_DECOMPOSITION ||
            str_fits(type, "CTC*Decoder|EditDistance|*Bincount|NonMaxSuppression*|"
@@ -168,9 +171,13 @@ static void mark_branches(struct finder *finder)
         uint32_t op = op_of(finder, event, &window);
         uint8_t *flags;
 
-        if (op == NO_ID || finder->role[op] != ROLE_UNTRAINED || !finder->is_heavy[op])
+        if (op == NO_ID || finder->role[op] != ROLE_UNTRAINED)
             continue;
         flags = &finder->flags[finder->branch_of[op]];
+        if (op_class_of(profile_str(profile, profile->ops.items[op].type)) == OP_UPDATE)
+            *flags |= IS_UPDATE;
+        if (!finder->is_heavy[op])
+            continue;
         *flags |= IS_MARK;
         if (event_start_ns(profile, event) < window->forward_ns)
             *flags |= IS_EARLY;
