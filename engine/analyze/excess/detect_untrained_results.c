@@ -47,6 +47,12 @@ static bool is_heavy(struct str type)
                           "CombinedNonMaxSuppression*");
 }
 
+/* Metrics add up, optimizers take away. */
+static bool updates(struct str type)
+{
+    return str_fits(type, "*Apply*|AssignSub*|ScatterSub|ResourceScatterSub");
+}
+
 /* All scopes of a name, and itself. */
 static bool add_scopes(struct intern *to, struct str name)
 {
@@ -174,7 +180,7 @@ static void mark_branches(struct finder *finder)
         if (op == NO_ID || finder->role[op] != ROLE_UNTRAINED)
             continue;
         flags = &finder->flags[finder->branch_of[op]];
-        if (op_class_of(profile_str(profile, profile->ops.items[op].type)) == OP_UPDATE)
+        if (updates(profile_str(profile, profile->ops.items[op].type)))
             *flags |= IS_UPDATE;
         if (!finder->is_heavy[op])
             continue;
