@@ -30,6 +30,8 @@ static struct str trained_by_session(struct str gradient)
 
     for (struct str part = { 0 }; rest.len && !str_starts(part, STR("gradients"));)
         part = str_cut(&rest, '/');
+    while (str_starts(rest, STR("gradients/"))) /* of an optimizer and of its function */
+        (void)str_cut(&rest, '/');
     tail = graph_name_behind(rest, STR("_grad/"));
     return tail.len < rest.len ? str_slice(rest, 0, rest.len - tail.len - STR("_grad/").len)
                                : (struct str) { 0 };
