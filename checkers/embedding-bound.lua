@@ -31,7 +31,8 @@ local function separate_tables(p, cfg)
     flaw = "separate-tables", min_share = cfg.min_separate_share, severity = "info",
     time = "starting the same small ops for each table",
     title = "Each field of the input has a table of its own, and each table its lookup, gradient and update: %s",
-    remedy = { text = "Put tables of one width into one, with an offset a field: one lookup, one gradient, one update.",
+    remedy = { text = "Put tables of one width into one, with an offset a field: one lookup, one gradient, one "
+                 .. "update.",
                code = "offsets = numpy.cumsum([0] + sizes[:-1])\n"
                  .. "rows = Embedding(sum(sizes), width)(fields + offsets)" },
     confidence = "medium",
@@ -45,7 +46,8 @@ return rule {
   formats = { "xspace", "kineto", "graph", "profile" },
   needs = { "step.ns", "ops" },
   cause = "compute.embedding", tags = { "kernels", "embedding" },
-  more_specific_than = { "hot-op", "host-bound", "tiny-ops", "unnamed-excess", "roofline-gap", "onehot-matmul" },
+  more_specific_than = { "hot-op", "host-bound", "tiny-ops", "unnamed-excess", "roofline-gap",
+                         "onehot-matmul" },
   params = {
     min_share = { default = 0.10, min = 0, max = 1, unit = "share",
                   doc = "share of the time of all ops from which this is said" },
@@ -64,9 +66,9 @@ A lookup reads a few rows of a table. Written as a product with one-hot vectors 
 multiplies mostly by zero, and its gradient writes all of it. One-hot vectors are recognised by ops
 that widen integers to rows of classes (OneHot, SparseToDense, or a fusion from n integers to n x classes), the
 product by an operand of that shape and a table of as many rows. Priced as the time of those ops, less what a gather
-costs. PyTorch on an accelerator: a table's dense gradient and its share of the update, priced as their time. A dozen tables and more that are
-looked up and updated one by one in a graph of TensorFlow: what starting their small ops takes. Silent for
-small tables and small shares.]],
+costs. PyTorch on an accelerator: a table's dense gradient and its share of the update, priced as their time. A dozen
+tables and more that are looked up and updated one by one in a graph of TensorFlow: what starting their small ops takes.
+Silent for small tables and small shares.]],
 
   check = function(p, cfg)
     -- Only where an accelerator computes: on a host dense-embedding-gradient says it.

@@ -42,7 +42,8 @@ end
 -- Ledger: ops behind the model of a graph that trains, which no gradient is for.
 local function untrained(p, cfg)
   return p:in_excess {
-    flaw = "untrained-results", min_share = cfg.min_untrained_share, time = "what nothing is trained by", severity = "info",
+    flaw = "untrained-results", min_share = cfg.min_untrained_share, time = "what nothing is trained by",
+    severity = "info",
     title = "Each training step computes from the model's results what nothing is trained by: %s",
     remedy = { text = "Compute metrics every few hundred steps, or on held-out data once an epoch: in a run of their "
                  .. "own, not with the one that trains.",
@@ -59,7 +60,8 @@ return rule {
   formats = { "xspace", "kineto", "graph" },
   needs = { "step.ns", "excess" },
   cause = "forward.metrics", tags = { "ops", "keras", "tensorflow", "pytorch" },
-  more_specific_than = { "hot-op", "host-bound", "elementwise-chain", "tiny-ops", "gather-scatter-bound", "unnamed-excess" },
+  more_specific_than = { "hot-op", "host-bound", "elementwise-chain", "tiny-ops", "gather-scatter-bound",
+                         "unnamed-excess" },
   params = {
     min_share = { default = 0.05, min = 0, max = 1, unit = "share", doc = "share of the step from which this is said" },
     min_untrained_share = { default = 0.08, min = 0, max = 1, unit = "share",
