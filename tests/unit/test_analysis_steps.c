@@ -124,18 +124,17 @@ static void runs_of_a_session_that_act_belong_to_the_one_that_trains(void **stat
 }
 
 /* Markers that end after 1 us each while the program they enqueue runs 100 us each, back to back:
- * the program's runs are the steps, with the markers' numbers. */
-static void a_host_that_runs_ahead_is_timed_by_its_program(void **state)
+ * the program's runs are the steps, with the markers' numbers. Two of them show it, too. */
+static void timed_by_its_program(int count)
 {
     struct profile_builder b;
     uint32_t               host, thread, worker;
 
-    (void)state;
     builder_start(&b, FORMAT_XSPACE);
     host = builder_host(&b, "h");
     thread = builder_timeline(&b, host, NO_ID, "python");
     worker = builder_timeline(&b, host, NO_ID, "worker");
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < count; i++) {
         uint32_t op = builder_slice(&b, worker, "fusion", ACTIVITY_OP, 10000 + i * 100000, 100000);
 
         builder_stat(&b, builder_slice(&b, thread, "train", ACTIVITY_STEP, i * 2000, 1000),
@@ -145,10 +144,17 @@ static void a_host_that_runs_ahead_is_timed_by_its_program(void **state)
     }
     builder_finish(&b);
     run(&b);
-    assert_float_equal(builder_fact(&b, "step.count"), 5, 0);
+    assert_float_equal(builder_fact(&b, "step.count"), count, 0);
     assert_float_equal(builder_cell(&b, "steps", NULL, NULL, "number"), 3, 0);
     assert_float_equal(builder_fact(&b, "step.median_ns"), 100000, 0);
     builder_free(&b);
+}
+
+static void a_host_that_runs_ahead_is_timed_by_its_program(void **state)
+{
+    (void)state;
+    timed_by_its_program(5);
+    timed_by_its_program(2);
 }
 
 /* Five runs of 107 us from 130 to 665 us, whose markers begin at 0, 129, 135, 363 and 372 us and

@@ -217,7 +217,7 @@ static void runs_of_the_main_program(void **state)
     for (size_t i = 0; i < ARRAY_COUNT(runs); i++)
         assert_true(vec_push(&list.list, &f.scratch, runs[i]));
     builder_finish(&f.b);
-    assert_true(markers_runs(&f.b.profile, &list, &f.scratch, &f.markers));
+    assert_true(markers_runs(&f.b.profile, &list, 0, &f.scratch, &f.markers));
     assert_int_equal(f.markers.list.count, 3);
     assert_int_equal(f.markers.list.items[0].start_ns, 0);
     assert_int_equal(f.markers.list.items[1].start_ns, 100);
@@ -257,7 +257,7 @@ static void ops_one_by_one_are_no_steps(void **state)
                 (struct run) { start_ns, start_ns + ns, r ? 6 : 5, 0, NO_ID, (uint32_t)r }));
         }
         builder_finish(&f.b);
-        assert_true(markers_runs(&f.b.profile, &list, &f.scratch, &f.markers));
+        assert_true(markers_runs(&f.b.profile, &list, 0, &f.scratch, &f.markers));
         assert_int_equal(f.markers.list.count, cases[i].count);
         release(&f);
     }

@@ -61,7 +61,7 @@ bool markers_only_enqueue(const struct markers *markers, const struct markers *p
     size_t  m = markers->list.count, p = program->list.count;
     double *periods = arena_new_array(scratch, double, m);
 
-    if (m < 2 || p < m / 2 || p < 3 || !periods)
+    if (m < 2 || p < m / 2 || p < 2 || !periods)
         return false;
     for (size_t i = 1; i < m; i++)
         periods[i - 1] =

@@ -184,9 +184,10 @@ bool steps_find(struct study *study, struct arena *scratch)
 
     if (profile->recorded_steps.count)
         return recorded(study, scratch);
-    if (!runs_find(profile, scratch, &runs) || !markers_runs(profile, &runs, scratch, &program) ||
+    if (!runs_find(profile, scratch, &runs) ||
         !markers_annotated(profile, names, scratch, &markers) ||
-        (!markers.list.count && !markers_engine(profile, names, scratch, &markers)))
+        (!markers.list.count && !markers_engine(profile, names, scratch, &markers)) ||
+        !markers_runs(profile, &runs, markers.list.count, scratch, &program))
         return false;
     study->steps.source = STEPS_MARKER;
     if (markers.list.count && markers_only_enqueue(&markers, &program, scratch)) {

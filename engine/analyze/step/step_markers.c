@@ -416,7 +416,8 @@ static bool time_programs(const struct profile *profile, const struct runs *runs
 
 /* Ops that a loop runs one by one are no steps where a program that was compiled takes more than
  * all calls of one of them, though it runs once. */
-static bool is_main_program(const struct program_times *programs, const struct run *run)
+static bool is_main_program(const struct program_times *programs, const struct run *run,
+                            size_t fewest)
 {
     const struct program_time *best = NULL;
     int64_t                    longest_ns = 0;
@@ -426,7 +427,7 @@ static bool is_main_program(const struct program_times *programs, const struct r
 
         if (program->host == run->host && !program->is_op && program->total_ns > longest_ns)
             longest_ns = program->total_ns;
-        if (program->host == run->host && program->count >= MIN_RUNS &&
+        if (program->host == run->host && program->count >= fewest &&
             (!best || program->total_ns > best->total_ns))
             best = program;
     }
@@ -457,9 +458,10 @@ static void serialize(struct markers *markers)
             list[i].start_ns = list[i - 1].end_ns;
 }
 
-bool markers_runs(const struct profile *profile, const struct runs *runs, struct arena *arena,
-                  struct markers *markers)
+bool markers_runs(const struct profile *profile, const struct runs *runs, size_t marked,
+                  struct arena *arena, struct markers *markers)
 {
+    size_t               fewest = marked > 1 && marked < MIN_RUNS ? marked : MIN_RUNS;
     struct arena         scratch = { .budget_bytes = arena->budget_bytes };
     struct program_times programs = { 0 };
     bool                 ok = time_programs(profile, runs, &scratch, &programs);
@@ -467,7 +469,7 @@ bool markers_runs(const struct profile *profile, const struct runs *runs, struct
     for (size_t i = 0; ok && i < runs->list.count; i++) {
         const struct run *run = &runs->list.items[i];
 
-        if (!is_main_program(&programs, run))
+        if (!is_main_program(&programs, run, fewest))
             continue;
         ok = vec_push(&markers->list, arena,
                       (struct marker) { .start_ns = run->start_ns,

@@ -27,8 +27,8 @@ bool markers_annotated(struct profile const *profile, struct intern *names, stru
 bool markers_sessions(struct profile const *profile, struct intern *names, struct arena *arena,
                       struct markers *markers);
 /* Of runs of several graph functions: those of the one that trains, else of the one that begins
- * each round; what runs between belongs to the step. Runs of sessions are told apart by what they update. Markers of one function stay as they are, with
- * its name. false: out of memory. */
+ * each round; what runs between belongs to the step. Runs of sessions are told apart by what they
+ * update. Markers of one function stay as they are, with its name. false: out of memory. */
 bool markers_functions(struct profile const *profile, struct intern *names, struct arena *arena,
                        struct markers *markers);
 /* Whether they are about as long as each other; the first one, which may warm up, is not asked. */
@@ -54,9 +54,10 @@ bool markers_engine(struct profile const *profile, struct intern *names, struct 
  * O(runs · programs). */
 bool markers_rows(const struct profile *profile, const struct runs *runs, struct arena *arena,
                   struct markers *markers);
-/* Runs of the program that takes most time, on each host. Runs that overlap count from completion
- * to completion. */
-bool markers_runs(const struct profile *profile, const struct runs *runs, struct arena *arena,
-                  struct markers *markers);
+/* Runs of the program that takes most time of those that run three times and more, or as often as
+ * there are `marked` steps where those are fewer (0: none are marked), on each host. Runs that
+ * overlap count from completion to completion. */
+bool markers_runs(const struct profile *profile, const struct runs *runs, size_t marked,
+                  struct arena *arena, struct markers *markers);
 
 #endif
