@@ -326,8 +326,8 @@ local function of_lines(p, cfg)
     remedy = { text = ("Check that all of %s is needed: rows of padding, results that nothing reads, pairs that could "
                        .. "be a product, inputs larger than the task needs, work that is the same each time, a type "
                        .. "that this machine is slow in."):format(top.row.shapes or top.key) },
-    -- What of it is needed the recording cannot tell: some share of all that is computed may go.
-    impact = impact.share { ns = math.min(all_ns, step_ns) },
+    -- What of it is needed the recording cannot tell: the line may go, or with it all that is computed.
+    impact = impact.share { ns = math.min(top.ns, step_ns), high = math.min(all_ns, step_ns) },
     confidence = "low",
   }
 end

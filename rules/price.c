@@ -397,9 +397,10 @@ void price_calibrate(const struct pricing *pricing, struct impact *impact)
         return;
     impact->mid_ns = step_ns * moved_share(share, by->shift);
     impact->high_ns = step_ns * moved_share(share, by->high);
-    if (impact->method == METHOD_SHARE) /* which is a bound: perhaps nothing goes of it */
+    if (impact->method == METHOD_SHARE) { /* which is a bound: perhaps nothing goes of it */
         impact->mid_ns = fmin(impact->mid_ns, impact->most_ns);
-    else
+        impact->high_ns = fmax(impact->high_ns, impact->most_ns);
+    } else
         impact->low_ns = step_ns * moved_share(share, by->low);
     /* Threads share cores, so that what is left runs faster; kernels of a stream do not. */
     if (pricing->has_device)

@@ -14,7 +14,7 @@ static const struct {
     double            share;
 } rows[] = {
     { OP_DECOMPOSITION, CAUSE_REPEAT, 0.9 }, { OP_SORT, CAUSE_SHAPE, 0.8 },
-    { OP_ONE_HOT, CAUSE_SHAPE, 0.95 },       { OP_RANDOM, CAUSE_SHAPE, 0.5 },
+    { OP_ONE_HOT, CAUSE_SHAPE, 0.95 },       { OP_RANDOM, CAUSE_SHAPE, 0.9 },
     { OP_SCAN, CAUSE_SHAPE, 0.6 },           { OP_COPY, CAUSE_BYTES, 0.6 },
     { OP_TRANSPOSE, CAUSE_BYTES, 0.6 },      { OP_CAST, CAUSE_BYTES, 0.9 },
     { OP_CONCAT, CAUSE_BYTES, 0.7 },         { OP_SLICE, CAUSE_BYTES, 0.5 },
