@@ -215,19 +215,16 @@ local function in_excess(p, kind)
   }
 end
 
--- How much an accelerator waits for launches, without what recording takes of the host.
+-- How much an accelerator waits for launches, without what recording takes of the host where steps are scheduled again.
 local FEW_BUSY, SHORT_WAIT, LEAST_WAIT = 0.25, 2e6, 0.3
 local function host_limit(p)
   if not p:has("device.idle_share") then return nil end
-  local step_ns, busy_ns = p.fact["step.ns"], 0
-  local bare_ns = p:has("replay.without_recorder_ns") and p.fact["replay.without_recorder_ns"] or step_ns
-  for _, part in ipairs { "compute", "copy", "communication" } do
-    busy_ns = busy_ns + (p:has("part." .. part .. "_ns") and p.fact["part." .. part .. "_ns"] or 0)
-  end
-  local busy = math.min(1, busy_ns / bare_ns)
+  local is_bare = p:has("replay.idle_share") and p:has("replay.without_recorder_ns")
+  local step_ns = is_bare and p.fact["replay.without_recorder_ns"] or p.fact["step.ns"]
+  local idle = is_bare and p.fact["replay.idle_share"] or p.fact["device.idle_share"]
   -- Every program pays for its launches. It is a flaw where they are nearly all that a step consists of.
-  local is_flaw = busy < FEW_BUSY and bare_ns - busy_ns >= SHORT_WAIT
-  return { busy = busy, waits = 1 - busy >= LEAST_WAIT, severity = is_flaw and "warn" or "info" }
+  local is_flaw = 1 - idle < FEW_BUSY and idle * step_ns >= SHORT_WAIT
+  return { busy = 1 - idle, waits = idle >= LEAST_WAIT, severity = is_flaw and "warn" or "info" }
 end
 
 -- Host work a step that a few slow steps alone do beyond what the others do: no step's launches are slow for it.
