@@ -89,6 +89,7 @@ static inline struct draft draft_of(struct fixture *f, int rule, struct price_re
     struct edit  edit = { .kind = EDIT_SCALE, .select = { .part_mask = mask, .host = NO_ID } };
 
     draft.finding.rule = f->rules[rule].info.id;
+    draft.finding.category = f->rules[rule].info.category;
     draft.finding.condition = "fired";
     draft.finding.title = "";
     draft.finding.severity = SEVERITY_WARN;
