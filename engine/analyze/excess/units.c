@@ -258,17 +258,9 @@ static bool holds_one(const struct profile *profile, uint32_t node, const int64_
                       size_t count)
 {
     int64_t from = event_start_ns(profile, node), to = from + event_duration_ns(profile, node);
-    size_t  low = 0, high = count;
+    size_t  first = LOWER_BOUND(count, i, starts[i] < from);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (starts[middle] < from)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < count && starts[low] < to;
+    return first < count && starts[first] < to;
 }
 
 bool units_mark_backward(const struct ledger *ledger, uint32_t first, uint32_t last, bool *marks)

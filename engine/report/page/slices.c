@@ -5,6 +5,7 @@
 #include "base/gzip.h"
 #include "base/json_fields.h"
 #include "base/sort.h"
+#include "base/wire_out.h"
 
 #include <stdlib.h>
 
@@ -302,17 +303,10 @@ void slices_about(struct json_writer *json, const struct slice_set *set)
     json_object_end(json);
 }
 
-static void put_varint(struct text *bytes, uint64_t value)
-{
-    for (; value > 127; value >>= 7)
-        text_add_byte(bytes, (char)((value & 127) | 128));
-    text_add_byte(bytes, (char)value);
-}
-
 static void put_name(struct text *bytes, enum part part, struct str name)
 {
-    put_varint(bytes, (uint64_t)part);
-    put_varint(bytes, name.len);
+    wire_out_varint(bytes, (uint64_t)part);
+    wire_out_varint(bytes, name.len);
     text_add(bytes, name);
 }
 
@@ -329,16 +323,16 @@ static void put_columns(const struct slice_set *set, struct text *bytes)
         for (size_t i = 0; i < set->rows.items[row].count; i++) {
             const struct slice *slice = &set->slices.items[set->rows.items[row].first + i];
 
-            put_varint(bytes, (uint64_t)(slice->start_ns > last ? slice->start_ns - last : 0));
+            wire_out_varint(bytes, (uint64_t)(slice->start_ns > last ? slice->start_ns - last : 0));
             last = slice->start_ns > last ? slice->start_ns : last;
         }
     }
     for (size_t i = 0; i < set->slices.count; i++)
-        put_varint(bytes, (uint64_t)set->slices.items[i].duration_ns);
+        wire_out_varint(bytes, (uint64_t)set->slices.items[i].duration_ns);
     for (size_t i = 0; i < set->slices.count; i++)
-        put_varint(bytes, set->slices.items[i].name == SHORT_ONES
-                              ? set->used_count
-                              : set->uses[set->slices.items[i].name]);
+        wire_out_varint(bytes, set->slices.items[i].name == SHORT_ONES
+                                   ? set->used_count
+                                   : set->uses[set->slices.items[i].name]);
 }
 
 bool slices_pack(const struct slice_set *set, struct text *text)
