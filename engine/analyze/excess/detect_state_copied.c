@@ -57,7 +57,8 @@ static bool list_rows(struct finder *finder, const struct timeline *line)
     return add_row(finder, &row, INT64_MAX);
 }
 
-/* Pauses of the leading thread behind the first copy, before a program is started again. */
+/* Pauses of the leading thread behind the first copy, before a program is started again, and the
+ * one up to it, in which saving is prepared. */
 static double go_over(struct finder *finder, uint32_t cell)
 {
     struct ledger *ledger = finder->ledger;
@@ -69,7 +70,7 @@ static double go_over(struct finder *finder, uint32_t cell)
         while (row < finder->rows.count && finder->rows.items[row].next_start_ns <= unit->start_ns)
             row++;
         if (row == finder->rows.count || unit->kind != UNIT_PAUSE ||
-            unit->end_ns <= finder->rows.items[row].first_ns)
+            unit->end_ns < finder->rows.items[row].first_ns)
             continue;
         ns += unit->left_ns;
         if (cell != NO_ID)
