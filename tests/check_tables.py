@@ -56,7 +56,44 @@ def check(name, path, got):
                 failures.append(f"{path.name} {name}.{column['name']}: CSV {cell!r}, JSON {want!r}")
 
 
+def rows_of(name, path, *options):
+    """Rows by their texts and lines; and the help that heads them."""
+    data = json.loads(table(name, path, "--format=json", *options).stdout)
+    keys = [column["name"] for column in data["columns"] if column["unit"] == "name" or column["name"] in ("source_line", "line")]
+    rows = {}
+    for row in data["rows"]:
+        rows.setdefault(tuple(row.get(key) for key in keys), []).append(row)
+    return rows, data
+
+
+def check_hosts(path):
+    """--all-hosts: what is counted is the sum over ranks, the longest the longest of them, a mean that of all calls."""
+    for name, summed, most in (("ops", ("calls", "total_ns", "self_ns"), None), ("collectives", ("count", "ns"), "max_ns"),
+                               ("activities", ("events", "total_ns"), "max_ns")):
+        parts, (whole, data) = [rows_of(name, path, "--host", rank)[0] for rank in "01"], rows_of(name, path, "--all-hosts")
+        if set(whole) != set(parts[0]) | set(parts[1]):
+            failures.append(f"{name}: rows of all ranks are others than those of each")
+        for key, rows in whole.items():
+            all_of = [row for part in parts for row in part.get(key, [])]
+            for column in summed:
+                want = sum(row.get(column, 0) for row in all_of)
+                if len(rows) != 1 or abs(rows[0][column] - want) > 1e-5 * abs(want):
+                    failures.append(f"{name}, {key}: {column} {rows[0].get(column)}, of all ranks {want}")
+            if most and rows[0].get(most) != max((row[most] for row in all_of if most in row), default=None):
+                failures.append(f"{name}, {key}: {most}")
+            if name == "ops" and abs(rows[0]["mean_ns"] * rows[0]["calls"] - rows[0]["total_ns"]) > 1e-5 * rows[0]["total_ns"]:
+                failures.append(f"{name}, {key}: mean_ns")
+    told = table("ops", path).stdout.decode()
+    if "of rank 1, --all-hosts sums over all" not in told:
+        failures.append("a table does not say of which rank it is")
+    if table("ops", path, "--all-hosts", "--host", "1").returncode != 2:
+        failures.append("one host of all is no error")
+
+
 checked = 0
+for path in recordings:
+    if path.parent.name == "torch-ddp-straggler":
+        check_hosts(path)
 for recording in recordings:
     for name in names():
         got = table(name, recording, "--format=json")

@@ -6,6 +6,7 @@
 #include "cli/answer.h"
 #include "cli/input.h"
 #include "cli/result.h"
+#include "cli/table_hosts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@ struct table_values {
     struct option_list   columns, where;
     const char          *sort;
     int64_t              top;
-    bool                 is_wide;
+    bool                 is_wide, is_of_all;
 };
 
 #define INPUT(field) offsetof(struct table_values, input.field)
@@ -35,6 +36,8 @@ static const struct option options[] = {
       .preset = "-1", .choices = "N", .help = "that many rows; 0: all; text shows 30 otherwise" },
     { .name = "wide", .kind = OPTION_FLAG, .offset = offsetof(struct table_values, is_wide),
       .help = "text: every column, however wide the terminal is" },
+    { .name = "all-hosts", .kind = OPTION_FLAG, .offset = offsetof(struct table_values, is_of_all),
+      .help = "sums over all hosts instead of the one that holds the job up" },
 #include "cli/result_options.def"
 #include "cli/input_options.def"
 };
@@ -122,6 +125,17 @@ static bool prepare(struct call *call, struct err *err)
     return analysis_table(call->subject) || is_unknown(call->subject, call->arena, err);
 }
 
+/* Rows that were added up are in no order of their own. */
+static const char *largest_first(const struct table *table)
+{
+    static const char *const names[] = { "self_ns", "total_ns", "ns", "bytes", "calls", "count" };
+
+    for (size_t i = 0; i < ARRAY_COUNT(names); i++)
+        if (table_column(table, names[i]) >= 0)
+            return names[i];
+    return NULL;
+}
+
 bool table_answer_view(struct call *call, struct table_view *view, struct err *err)
 {
     const struct table_values *values = call->values;
@@ -131,6 +145,15 @@ bool table_answer_view(struct call *call, struct table_view *view, struct err *e
 
     if (!table)
         return is_absent(facts, call->subject, err);
+    if (values->is_of_all) {
+        table = table_hosts_sum(call, &values->input, table, err);
+        if (!table)
+            return false;
+        if (!query.sort)
+            query.sort = largest_first(table);
+    } else {
+        table = table_hosts_one(call, table);
+    }
     if (query.top < 0)
         query.top = strcmp(values->result.format, "text") == 0 ? TEXT_ROWS : 0;
     return table_view_make(view, facts, table, &query, call->text.arena, err);

@@ -10,6 +10,8 @@
 static const struct fact_spec produces[] = {
     { "input.wait_ns", UNIT_NS, "a step's time waiting for input; the same as part.input_ns" },
     { "input.wait_share", UNIT_SHARE, "that over the step; the same as part.input_share" },
+    { "input.between_ns", UNIT_NS,
+      "of input.wait_ns, what is waited for behind a step's marker, before the next one" },
     { "input.stage_count", UNIT_COUNT, "stages of the input pipeline" },
     { "input.inline_ns", UNIT_NS, "stages that run in the consumer, inside the step" },
     { "input.unstaged_ns", UNIT_NS, "input on the path of the step that belongs to no stage" },
@@ -36,6 +38,7 @@ static const struct fact_spec produces[] = {
 enum {
     FACT_WAIT,
     FACT_WAIT_SHARE,
+    FACT_BETWEEN,
     FACT_STAGES,
     FACT_INLINE,
     FACT_UNSTAGED,
@@ -324,6 +327,23 @@ static bool set_facts(struct study *study)
            set_bottleneck(study) && fill_table(study);
 }
 
+/* Waits for input behind the marker of their step. */
+static double wait_between_ns(const struct study *study)
+{
+    const struct path *path = &study->path;
+    double             sum_ns = 0;
+
+    for (size_t i = 0; i < path->segments.count; i++) {
+        const struct segment *segment = &path->segments.items[i];
+        int64_t               end_ns = study->steps.list.items[segment->step].marker_end_ns;
+
+        if (segment->part == PART_INPUT && segment->end_ns > end_ns)
+            sum_ns += (double)(segment->end_ns -
+                               (segment->start_ns > end_ns ? segment->start_ns : end_ns));
+    }
+    return path->step_rows.count ? sum_ns / (double)path->step_rows.count : 0;
+}
+
 static bool set_wait(struct study *study)
 {
     double wait_ns = 0, share = 0, cpu_ns = 0, input_cpu_ns = 0;
@@ -335,6 +355,8 @@ static bool set_wait(struct study *study)
     facts_get(&study->facts, "host.input_cpu_ns", &input_cpu_ns);
     return facts_set(&study->facts, &produces[FACT_WAIT], wait_ns) &&
            facts_set(&study->facts, &produces[FACT_WAIT_SHARE], share) &&
+           (study->steps.source != STEPS_MARKER ||
+            facts_set(&study->facts, &produces[FACT_BETWEEN], wait_between_ns(study))) &&
            facts_set(&study->facts, &produces[FACT_CPU_SHARE],
                      study->steps.mean_ns > 0
                          ? input_cpu_ns / (study->path.core_count * study->steps.mean_ns)
