@@ -47,7 +47,8 @@ Silent where the program does not wait for them.]],
       evidence = evidence,
       condition = ("callbacks take %s of the step, %s accepted"):format(fmt.pct(share), fmt.pct(cfg.min_share)),
       remedy = { text = "Compute it in the program, or call back every N steps with less data.",
-                 code = "jax.lax.cond(step % 100 == 0, lambda: io_callback(log, None, stats), lambda: None)" },
+                 code = p.framework == "jax" and
+                   "jax.lax.cond(step % 100 == 0, lambda: io_callback(log, None, stats), lambda: None)" or nil },
       impact = impact.replay(edits),
       confidence = "high",
     }
