@@ -129,13 +129,14 @@ static bool take_path(struct handing_on *from, struct path *path)
     return from->is_there;
 }
 
+/* path: NULL in the first lane, which neither makes it nor waits for it. */
 static bool run_row(size_t row, struct study *study, struct handing_on *path, struct err *err)
 {
-    if (row == ROW_replay && !take_path(path, &study->path))
+    if (row == ROW_replay && path && !take_path(path, &study->path))
         return true; /* the path's lane says why */
     if (!run_one(analyses[row], study, err))
         return false;
-    if (row == ROW_path)
+    if (row == ROW_path && path)
         hand_on(path, &study->path);
     return row != ROW_steps || excerpt_make(study, 2 * EXCERPT_EVENTS, err);
 }

@@ -33,7 +33,7 @@ static uint32_t group_of(struct group_keys *keys, struct group_key key, bool *is
     uint64_t hash = (key.words[0] * UINT64_C(0x9e3779b97f4a7c15)) ^ key.words[1];
     uint32_t row;
 
-    while ((row = id_map_get(&keys->rows, hash)) != NO_ID &&
+    while ((row = id_map_get(&keys->rows, hash)) < keys->list.count && /* NO_ID is above */
            memcmp(&keys->list.items[row], &key, sizeof key) != 0)
         hash++;
     *is_new = row == NO_ID;
