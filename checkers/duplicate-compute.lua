@@ -277,6 +277,15 @@ local structures = {
     remedy = { text = "Leave out a call whose result is multiplied by zero, as of a guidance scale of 1. If both "
                  .. "are needed, make them one call with a batch of both.",
                code = "both = model(torch.cat([x, x]), torch.cat([text, empty]))   # instead of two calls" } },
+  { flaw = "trained-again", time = "the second of two calls, there and back", confidence = "medium", severity = "warn",
+    title = "The model runs twice on the same batch, there and back: the second call takes %s a step",
+    remedy = { text = "Call it once and hand its outputs to everything that is computed of them.",
+               code = "out = model(**batch); loss = out.loss + extra(out.logits)   # not model(**batch) again" } },
+  { flaw = "trained-pair", time = "the second of two calls, there and back", confidence = "low", severity = "info",
+    title = "The same network runs twice in a row, there and back: the second call takes %s a step",
+    remedy = { text = "If both calls are given the same batch, keep the outputs of the first. Two inputs of one shape "
+                 .. "put together into one batch.",
+               code = "a, b = net(torch.cat([first, second])).chunk(2)   # not net(first), net(second)" } },
 }
 local function by_structure(p, cfg)
   for _, kind in ipairs(p:has("excess") and structures or {}) do
@@ -413,10 +422,14 @@ the same shapes, a teacher or a target network: a fact then. Nodes of a backward
 forward call are losses that go back one by one. Also said of products of rows that were looked up in a table of far
 fewer (a layer on both ends of each edge), where the trained products run without gradients behind the update
 (validation in each step), where a weight is derived from the same parameters for each use, and where a constant is
-built again. Without training, layers that each round of a sampler's or a text's loop runs on a tensor that, by sizes,
-nothing in a round can have made. In TensorFlow, products that run more often than the gradients named after them, and
-layers whose weights get several gradients for one forward call; and a model of Keras that is called several times with
-gradients of each call, where inputs may be the same: half of its calls at most, a fact. In graphs,
+built again, and where a network runs twice in a row there and back with the same weights: a warning where the step
+makes one input for both, or where both end in a loss of which one is used, else a fact, since the second may be for
+another input, as of siamese networks. Without training, layers that each round of a sampler's or a text's loop runs on
+a tensor that, by sizes, nothing in a round can have made. In TensorFlow, products that run more often than the
+gradients named after them, and layers whose weights get several gradients for one forward call; and a model of Keras
+that is called several times with gradients of each call, where inputs may be the same: half of its calls at most, a
+fact.
+In graphs,
 rows that are tiled and joined with others before a product, priced as the copies' part of it. In compiled
 programs of JAX, decompositions of
 matrices that come from arguments and not from what the program gives back, programs whose devices all get the same
@@ -668,6 +681,16 @@ multiplied with them, and in a program with gradients products of arguments alon
       tables = { ops = { { name = "aten::mm", type = "aten::mm", self_ns = 1e6 } },
                  excess = { { cell = 1, flaw = "paired-calls", ns = 4e6, share = 0.4, factor = 0,
                               detail = "221 ops, and the same again right behind" } } } },
+    { name = "the model called again for its logits", framework = "pytorch", format = "kineto", finding = true,
+      severity = "warn", replay = { 4e6 }, facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "aten::mm", type = "aten::mm", self_ns = 1e6 } },
+                 excess = { { cell = 1, flaw = "trained-again", ns = 4e6, share = 0.4, factor = 0,
+                              detail = "67 ops, and the same again right behind" } } } },
+    { name = "two inputs of one network", framework = "pytorch", format = "kineto", finding = true,
+      severity = "info", replay = { 4e6 }, facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "aten::mm", type = "aten::mm", self_ns = 1e6 } },
+                 excess = { { cell = 1, flaw = "trained-pair", ns = 4e6, share = 0.4, factor = 0,
+                              detail = "67 ops, and the same again right behind" } } } },
     { name = "a small mask", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7, ["torch.repeated_forward_ns"] = 0, ["torch.repeated_products"] = 0,
                 ["torch.constants_again_ns"] = 1e5, ["torch.constants_again"] = 5 },

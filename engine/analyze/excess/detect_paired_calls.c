@@ -10,33 +10,14 @@ enum {
     MOST_BETWEEN = 4 /* ops between the calls of a pair, and no more than half of those behind */
 };
 
-struct finder {
-    struct ledger *ledger;
-    uint32_t      *seen; /* by row of profile->ops: the block in which it was counted last */
-    uint32_t       block;
-};
-
-static bool is_network(struct finder *finder, const struct rounds *rounds,
+static bool is_network(const struct ledger *ledger, const struct rounds *rounds,
                        const struct round_block *block)
 {
-    uint32_t products = 0, shapes = 0;
+    struct round_products products = round_products(ledger, rounds, block);
 
-    finder->block++;
-    for (uint32_t i = 0; i < block->length; i++) {
-        const struct work_unit *unit =
-            &finder->ledger->units.items[rounds->units[block->starts[0] + i]];
-
-        if (unit->op_class != OP_PRODUCT && unit->op_class != OP_CONVOLUTION)
-            continue;
-        products++;
-        if (unit->op == NO_ID || finder->seen[unit->op] == finder->block)
-            continue;
-        finder->seen[unit->op] = finder->block;
-        shapes++;
-    }
-    return finder->ledger->study->profile->has_shapes
-               ? products >= FEWEST_PRODUCTS && shapes >= FEWEST_SHAPES
-               : products >= FEWEST_UNKNOWN;
+    return ledger->study->profile->has_shapes
+               ? products.count >= FEWEST_PRODUCTS && products.shapes >= FEWEST_SHAPES
+               : products.count >= FEWEST_UNKNOWN;
 }
 
 /* Ops from the end of one round to the start of the next, or of the step's end. */
@@ -60,11 +41,9 @@ static bool is_paired(const struct rounds *rounds, const struct round_block *blo
     return true;
 }
 
-static bool claim(struct finder *finder, const struct detector *self, const struct rounds *rounds,
+static bool claim(struct ledger *ledger, const struct detector *self, const struct rounds *rounds,
                   const struct round_block *block, uint32_t *cell)
 {
-    struct ledger *ledger = finder->ledger;
-
     if (*cell == NO_ID) {
         *cell = ledger_cell(ledger, self, &ledger->units.items[rounds->units[block->starts[0]]]);
         if (*cell == NO_ID ||
@@ -83,14 +62,12 @@ static bool claim(struct finder *finder, const struct detector *self, const stru
 
 static bool find(struct ledger *ledger, const struct detector *self)
 {
-    struct finder     finder = { .ledger = ledger };
     struct round_keys keys;
     uint32_t          cell = NO_ID;
 
     if (!ledger->is_torch || ledger->has_backward || !rounds_are_told(ledger))
         return true;
-    finder.seen = arena_new_array(ledger->scratch, uint32_t, ledger->study->profile->ops.count + 1);
-    if (!finder.seen || !rounds_keys(ledger, &keys))
+    if (!rounds_keys(ledger, &keys))
         return false;
     for (size_t step = 0; step < ledger->step_count; step++) {
         struct rounds rounds;
@@ -100,8 +77,8 @@ static bool find(struct ledger *ledger, const struct detector *self)
         for (size_t b = 0; b < rounds.blocks.count; b++) {
             const struct round_block *block = &rounds.blocks.items[b];
 
-            if (is_paired(&rounds, block) && is_network(&finder, &rounds, block) &&
-                !claim(&finder, self, &rounds, block, &cell))
+            if (is_paired(&rounds, block) && is_network(ledger, &rounds, block) &&
+                !claim(ledger, self, &rounds, block, &cell))
                 return false;
         }
     }

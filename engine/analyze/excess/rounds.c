@@ -154,3 +154,32 @@ bool rounds_find(struct ledger *ledger, size_t step, const struct round_keys *ke
             return false;
     return true;
 }
+
+/* The first of its round that multiplies weights of such shapes. */
+static bool is_first_of_shape(const struct ledger *ledger, const struct rounds *rounds,
+                              uint32_t start, uint32_t row)
+{
+    uint32_t op = ledger->units.items[rounds->units[row]].op;
+
+    for (uint32_t before = start; before < row; before++)
+        if (ledger->units.items[rounds->units[before]].op == op)
+            return false;
+    return op != NO_ID;
+}
+
+struct round_products round_products(const struct ledger *ledger, const struct rounds *rounds,
+                                     const struct round_block *block)
+{
+    struct round_products products = { 0 };
+    uint32_t              start = block->starts[0];
+
+    for (uint32_t row = start; row < start + block->length; row++) {
+        const struct work_unit *unit = &ledger->units.items[rounds->units[row]];
+
+        if (unit->op_class != OP_PRODUCT && unit->op_class != OP_CONVOLUTION)
+            continue;
+        products.count++;
+        products.shapes += is_first_of_shape(ledger, rounds, start, row);
+    }
+    return products;
+}
