@@ -66,6 +66,15 @@ local function of_reads(p, cfg, evidence, locations)
   }
 end
 
+-- What a call of a library waits for is not the loop's doing.
+local IN_LIBRARY = {
+  text = "equinox.filter_jit waits in each call, so that it can raise errors from inside of it. Split the model once "
+    .. "and compile a function of its arrays, which returns at once; a loop that a library runs has a compiled update "
+    .. "to call instead.",
+  code = "arrays, static = eqx.partition(model, eqx.is_array)\n"
+    .. "step = jax.jit(lambda arrays, batch: update(eqx.combine(arrays, static), batch))",
+}
+
 return rule {
   id = "block-until-ready-each-step", api = 1, version = "1.0.0",
   title = "The loop waits for every step's result",
@@ -97,8 +106,8 @@ does it prepare the next one. Without the wait both happen at once. Priced by ru
 work beside the rest. Where a step waits many times, after every few runs, Python decides what comes next from what it
 reads: priced as a loop in one program. A program that runs several times beside one that goes backward, and is read, is
 validation: priced as its runs. With an accelerator many waits are results that are read one by one: priced without the
-time in which the device waits for that, and with the host's work beside the rest. Silent where few steps wait or the
-host has little to do.]],
+time in which the device waits for that, and with the host's work beside the rest. Where it is the call of a library
+that waits for the program that it starts, it is a note. Silent where few steps wait or the host has little to do.]],
 
   check = function(p, cfg)
     -- A function that TensorFlow compiled with XLA returns when it is done, whatever the loop does.
@@ -142,13 +151,16 @@ host has little to do.]],
     end
     local validation = only_read(p, cfg, evidence)
     if validation then return validation end
+    local by_library = p:has("sync.library_steps_share") and p.fact["sync.library_steps_share"] >= cfg.min_steps_share
     return finding {
-      title = ("The loop waits for each step; %s of host work could overlap"):format(fmt.ms(hidden_ns)),
+      title = (by_library and "A library's call waits for the program that it starts; %s of host work could overlap"
+        or "The loop waits for each step; %s of host work could overlap"):format(fmt.ms(hidden_ns)),
+      severity = by_library and "info" or "warn",
       evidence = evidence, locations = locations,
       condition = ("%s of the steps wait for a result, %s accepted; host work takes %s of the step"):format(
         fmt.pct(steps_share), fmt.pct(cfg.min_steps_share), fmt.pct(lead_ns / step_ns)),
-      remedy = { text = "Keep losses on the device and read them every N steps.",
-                 code = "if step % 10 == 0: print(float(loss))" },
+      remedy = by_library and IN_LIBRARY or { text = "Keep losses on the device and read them every N steps.",
+                                              code = "if step % 10 == 0: print(float(loss))" },
       impact = impact.replay { { "overlap", parts = { "host", "copy", "idle.sync" } } },
       confidence = "medium",
     }
@@ -158,6 +170,10 @@ host has little to do.]],
     { name = "reads the loss each step", framework = "jax", finding = true, replay = { 4e6 },
       facts = { ["step.ns"] = 1e7, ["sync.count"] = 1, ["sync.path_ns"] = 6e6, ["sync.steps_share"] = 1,
                 ["host.lead_ns"] = 4e6, ["part.compute_ns"] = 6e6, ["part.copy_ns"] = 0 } },
+    { name = "a library's call waits itself", framework = "jax", finding = true, severity = "info", replay = { 4e6 },
+      facts = { ["step.ns"] = 1e7, ["sync.count"] = 1, ["sync.path_ns"] = 6e6, ["sync.steps_share"] = 1,
+                ["sync.library_steps_share"] = 1, ["host.lead_ns"] = 4e6, ["part.compute_ns"] = 6e6,
+                ["part.copy_ns"] = 0 } },
     { name = "a loop until it converges", framework = "jax", finding = true, replay = { 6e6, 4e6 },
       facts = { ["step.ns"] = 1.4e7, ["sync.count"] = 200, ["sync.path_ns"] = 4e6, ["sync.steps_share"] = 1,
                 ["host.lead_ns"] = 5.8e6, ["part.compute_ns"] = 6.7e6, ["part.copy_ns"] = 3e4, ["runs.count"] = 400 } },

@@ -318,6 +318,11 @@ local function of_lines(p, cfg)
                     line.ns, "ns", share = math.min(1, line.ns / step_ns) }
     locations[i] = { file = line.row.source_file, line = line.row.source_line }
   end
+  local array = costliest_array(p)
+  if array then
+    evidence[#evidence + 1] = { "ops on arrays of " .. array.dims, array.ns, "ns",
+                                share = math.min(1, array.ns / step_ns) }
+  end
   return finding {
     title = ("%s of each step goes to ops of %s"):format(fmt.pct(math.min(1, top.ns / step_ns)), top.key),
     severity = "info", subject = { op = top.row.type }, locations = locations, evidence = evidence,
@@ -326,8 +331,9 @@ local function of_lines(p, cfg)
     remedy = { text = ("Check that all of %s is needed: rows of padding, results that nothing reads, pairs that could "
                        .. "be a product, inputs larger than the task needs, work that is the same each time, a type "
                        .. "that this machine is slow in."):format(top.row.shapes or top.key) },
-    -- What of it is needed the recording cannot tell: the line may go, or with it all that is computed.
-    impact = impact.share { ns = math.min(top.ns, step_ns), high = math.min(all_ns, step_ns) },
+    -- What of it is needed the recording cannot tell: the line may go, or what is done with an array, or all of it.
+    impact = impact.share { ns = math.min(math.max(top.ns, array and array.ns or 0), step_ns),
+                            high = math.min(all_ns, step_ns) },
     confidence = "low",
   }
 end

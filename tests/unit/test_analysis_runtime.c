@@ -91,6 +91,108 @@ static void counts_what_the_runtime_does(void **state)
     builder_free(&b);
 }
 
+static uint32_t add_source(struct profile_builder *b, const char *file)
+{
+    struct source_line source = { .file = builder_name(b, file), .line = 12, .caller = NO_ID };
+
+    assert_true(vec_push(&b->profile.sources, &b->arena, source));
+    return (uint32_t)b->profile.sources.count - 1;
+}
+
+static void in_python(struct profile_builder *b, uint32_t thread, const char *name,
+                      const char *file, int64_t start_ns, int64_t duration_ns)
+{
+    uint32_t activity = builder_activity(b, name, ACTIVITY_PYTHON, NO_ID);
+
+    b->profile.activities.items[activity].source = add_source(b, file);
+    builder_event(b, thread, activity, start_ns, duration_ns);
+}
+
+/* The program's function calls another one, in `file`, that starts a program and in the first of
+ * two steps waits for it; in the second step its caller waits. */
+static double library_waits(const char *file)
+{
+    struct profile_builder b;
+    uint32_t               host, python, op;
+    double                 share;
+
+    builder_start(&b, FORMAT_XSPACE);
+    host = builder_host(&b, "h");
+    python = builder_timeline(&b, host, NO_ID, "python");
+    op = builder_op(&b, "fusion.1", "fusion", NULL);
+    b.profile.has_python_frames = true;
+    b.profile.ops.items[op].source = add_source(&b, "/home/u/train.py");
+    in_python(&b, python, "$train.py:12 train", "train.py", 0, 200000);
+    for (int64_t t = 0; t < 200000; t += 100000) {
+        in_python(&b, python, "$_jit.py:12 _call", file, t, t ? 20000 : 90000);
+        builder_slice(&b, python, "PjitFunction(step)", ACTIVITY_DISPATCH, t + 1000, 10000);
+        builder_slice(&b, python, "Await", ACTIVITY_SYNC, t + 30000, 50000);
+        builder_step(&b, host, t, t + 100000);
+    }
+    builder_finish(&b);
+    for (size_t i = 0; i < b.study.steps.list.count; i++)
+        b.study.steps.list.items[i].timeline = python;
+    b.study.steps.median_ns = b.study.steps.mean_ns = 100000;
+    run_all(&b);
+    share = builder_fact(&b, "sync.library_steps_share");
+    builder_free(&b);
+    return share;
+}
+
+/* A file that something compiled comes from is the program's own, and waits because it wants to. */
+static void a_library_waits_for_what_it_starts(void **state)
+{
+    (void)state;
+    assert_float_equal(library_waits("_jit.py"), 0.5, 0);
+    assert_float_equal(library_waits("train.py"), 0, 0);
+}
+
+static void program_run(struct profile_builder *b, uint32_t worker, const char *module,
+                        int64_t number, int64_t start_ns, int64_t duration_ns)
+{
+    uint32_t op = builder_slice(b, worker, "fusion", ACTIVITY_OP, start_ns, duration_ns);
+
+    builder_stat(b, op, STAT_RUN_ID, number);
+    builder_stat(b, op, STAT_PROGRAM, number % 2);
+    builder_stat(b, op, STAT_MODULE_NAME, builder_name(b, module));
+}
+
+/* A call of a library takes 60 us, 10 of them in calling a program that runs for 60 us: 50 us are
+ * its own work. Another one, of 30 us, is around a program of 2 us: that is what could be spared.
+ */
+static void what_a_library_does_around_a_long_program(void **state)
+{
+    struct profile_builder b;
+    uint32_t               host, python, worker, op;
+
+    (void)state;
+    builder_start(&b, FORMAT_XSPACE);
+    host = builder_host(&b, "h");
+    python = builder_timeline(&b, host, NO_ID, "python");
+    worker = builder_timeline(&b, host, NO_ID, "worker");
+    op = builder_op(&b, "fusion.1", "fusion", NULL);
+    b.profile.has_python_frames = true;
+    b.profile.ops.items[op].source = add_source(&b, "/home/u/train.py");
+    in_python(&b, python, "$train.py:12 train", "train.py", 0, 200000);
+    for (int64_t step = 0, t = 0; step < 2; step++, t += 100000) {
+        in_python(&b, python, "$compilation.py:12 __call__", "compilation.py", t, 60000);
+        builder_slice(&b, python, "PjitFunction(train_step)", ACTIVITY_DISPATCH, t + 20000, 10000);
+        program_run(&b, worker, "jit_train_step", 2 * step, t + 22000, 60000);
+        in_python(&b, python, "$metric.py:12 update", "metric.py", t + 60000, 30000);
+        builder_slice(&b, python, "PjitFunction(add)", ACTIVITY_DISPATCH, t + 70000, 5000);
+        program_run(&b, worker, "jit_add", 2 * step + 1, t + 85000, 2000);
+        builder_step(&b, host, t, t + 100000);
+    }
+    builder_finish(&b);
+    for (size_t i = 0; i < b.study.steps.list.count; i++)
+        b.study.steps.list.items[i].timeline = python;
+    b.study.steps.median_ns = b.study.steps.mean_ns = 100000;
+    run_all(&b);
+    assert_float_equal(builder_fact(&b, "runs.count"), 2, 0);
+    assert_float_equal(builder_fact(&b, "runs.around_ns"), 50000, 1e-6);
+    builder_free(&b);
+}
+
 /* The call of 40 us holds tracing of 20 us: 40 us of the path inside it, 20 us in it alone. */
 static void activities_carry_their_part_of_the_path(void **state)
 {
@@ -207,6 +309,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_what_the_runtime_does),
+        cmocka_unit_test(a_library_waits_for_what_it_starts),
+        cmocka_unit_test(what_a_library_does_around_a_long_program),
         cmocka_unit_test(activities_carry_their_part_of_the_path),
         cmocka_unit_test(work_before_a_transfer_makes_the_batch),
         cmocka_unit_test(calls_are_runs_where_nothing_names_them),

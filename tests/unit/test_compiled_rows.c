@@ -381,6 +381,39 @@ static void rows_that_are_copies(void **state)
     }
 }
 
+/* Four rows are looked up 400 times, each is taken times a number of its own, and multiplied, 10
+ * ms: that may be done to the four, and the numbers come behind. Exponentials of such rows all
+ * differ. */
+static void copies_times_numbers_of_their_own(void **state)
+{
+    (void)state;
+    for (int is_bent = 0; is_bent < 2; is_bent++) {
+        struct program program;
+        uint32_t       table, numbers, times, w, spread, rows, product;
+
+        start(&program);
+        table = add(&program, "parameter", "-> f32[4,20]", NULL, NO_ID, NO_ID);
+        numbers = add(&program, "parameter", "-> s32[400]", NULL, NO_ID, NO_ID);
+        times = add(&program, "parameter", "-> f32[400]", NULL, NO_ID, NO_ID);
+        w = add(&program, "parameter", "-> f32[20,30]", NULL, NO_ID, NO_ID);
+        rows = add(&program, "gather", "f32[4,20] s32[400] -> f32[400,20]", "jit(f)/gather", NO_ID,
+                   table);
+        link(&program, numbers, rows);
+        spread = add(&program, "broadcast", "f32[400] -> f32[400,20]", NULL, NO_ID, times);
+        rows = add(&program, "multiply", "f32[400,20] f32[400,20] -> f32[400,20]", "jit(f)/mul",
+                   NO_ID, rows);
+        link_second(&program, spread, rows);
+        if (is_bent)
+            rows = add(&program, "exponential", "f32[400,20] -> f32[400,20]", "jit(f)/exp", NO_ID,
+                       rows);
+        product = add_flops(&program, "dot", "f32[400,20] f32[20,30] -> f32[400,30]", "jit(f)/dot",
+                            rows, w, 2 * 400 * 20 * 30);
+        run_step(&program, (uint32_t[]) { product }, (int64_t[]) { 10000000 }, 1);
+        assert_true(fabs(claimed(&program, "repeated-rows") - (is_bent ? 0 : 0.99 * 10e6)) < 1);
+        release(&program);
+    }
+}
+
 /* Rows of both ends of 400 edges, of 4 nodes each, are put beside each other, 1 ms, and multiplied,
  * 4 ms: 99 of 100 parts of the product are done again, and nothing is put beside anything when each
  * end is multiplied by itself. The gradient's product, 5 ms, is cut and added up into the 4 nodes
@@ -506,5 +539,6 @@ RUN_TESTS(cmocka_unit_test(rows_that_are_cut_off), cmocka_unit_test(experts_that
           cmocka_unit_test(windows_that_overlap), cmocka_unit_test(matrices_copied_for_each_row),
           cmocka_unit_test(rows_that_each_round_makes_again),
           cmocka_unit_test(rows_that_a_mask_writes), cmocka_unit_test(rows_that_are_copies),
+          cmocka_unit_test(copies_times_numbers_of_their_own),
           cmocka_unit_test(rows_of_both_ends_of_edges),
           cmocka_unit_test(gradients_summed_over_copies))

@@ -20,6 +20,7 @@ struct rows { /* of one result; count 0: each its own */
     double length;    /* of a row, in elements */
     bool   is_made;   /* by a product or a decomposition of such rows */
     bool   is_joined; /* of several such results: their rows differ */
+    bool   is_scaled; /* times or plus a number of each row's own: copies only to what is linear */
 };
 struct finder {
     struct waste *waste;
@@ -104,6 +105,18 @@ static struct rows of_concat(const struct finder *finder, uint32_t op)
     return joined.part - needed >= LEAST_JOINED ? joined : first;
 }
 
+/* One number for all elements. */
+static bool is_uniform(const struct finder *finder, uint32_t op)
+{
+    const struct compiled *compiled = finder->waste->compiled;
+    uint32_t               maker = compiled_maker(compiled, op);
+    struct op_ids          producers = op_graph_producers(finder->waste->graph, maker);
+
+    return compiled_elements(compiled, maker) <= 1 ||
+           (waste_is(finder->waste, maker, "broadcast") && producers.count == 1 &&
+            compiled_elements(compiled, producers.ids[0]) <= 1);
+}
+
 /* Axes of a product, by sizes: b batch, c summed over. */
 static double summed_over(const struct finder *finder, uint32_t op)
 {
@@ -135,6 +148,7 @@ static struct rows in_common(const struct finder *finder, uint32_t op, bool all_
 
         if (rows.key && common.key && rows.key != common.key)
             return (struct rows) { 0 };
+        rows.is_scaled |= common.is_scaled;
         if (rows.key)
             common = rows;
     }
@@ -162,6 +176,23 @@ static struct rows of_product(const struct finder *finder, uint32_t op)
     return rows.length >= 1 ? rows : (struct rows) { 0 };
 }
 
+/* Copies times numbers of their rows are still worked on once where what comes is linear: exp(t w)
+ * is another row for each t. */
+static struct rows element_by_element(const struct finder *finder, uint32_t op)
+{
+    static const char linear[] = "multiply|divide|add|subtract|negate|convert|select|and|or|not|"
+                                 "bitcast|copy|reshape|transpose|parameter|call|fusion";
+    struct rows       rows = in_common(finder, op, true);
+    struct op_ids     producers = op_graph_producers(finder->waste->graph, op);
+
+    if (rows.is_scaled && !waste_is(finder->waste, op, linear))
+        return (struct rows) { 0 };
+    for (size_t i = 0; i < producers.count && linear_is_elementwise(finder->waste, op); i++)
+        rows.is_scaled |=
+            !finder->rows[producers.ids[i]].key && !is_uniform(finder, producers.ids[i]);
+    return rows;
+}
+
 static struct rows find_rows(const struct finder *finder, uint32_t op)
 {
     static const char whole[] = "bitcast|copy|reshape|parameter|call|fusion|custom-call|"
@@ -184,7 +215,7 @@ static struct rows find_rows(const struct finder *finder, uint32_t op)
 
         is_kept |= from && to && from->rank > 0 && to->rank > 0 && from->dims[0] == to->dims[0];
     }
-    return is_kept ? in_common(finder, op, true) : (struct rows) { 0 };
+    return is_kept ? element_by_element(finder, op) : (struct rows) { 0 };
 }
 
 /* Until nothing changes: what is in a fusion stands before what goes into it. */
@@ -283,6 +314,8 @@ static void mark(struct finder *finder, uint32_t op)
     bool        has_batch = waste_is(finder->waste, op, "dot") && batch_of(finder, op) > 1.5;
     struct rows rows = in_common(finder, op, has_batch || !waste_is(finder->waste, op, "dot"));
 
+    if (rows.is_scaled && finder->waste->compiled->op_class[op] == OP_DECOMPOSITION)
+        return;
     if (rows.key && rows.part > 0 && is_of_rows(finder, op, &rows))
         waste_mark(finder->waste, op, rows.part * (1 - 1 / rows.copies));
     if (waste_is(finder->waste, op, "dot") && !has_batch)

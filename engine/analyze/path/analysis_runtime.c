@@ -5,10 +5,12 @@
  *   cost  O(frames + path segments x nesting depth + runs)
  */
 #include "analyze/analysis.h"
+#include "analyze/path/library_calls.h"
 #include "analyze/path/work.h"
 #include "analyze/step/runs.h"
 #include "base/sample.h"
 #include "base/sort.h"
+#include "model/names.h"
 
 #include <stdlib.h>
 
@@ -36,6 +38,9 @@ static const struct fact_spec produces[] = {
     { "sync.count", UNIT_COUNT, "waits for results on the leading thread, a step" },
     { "sync.path_ns", UNIT_NS, "a step's path while the leading thread waits in one" },
     { "sync.steps_share", UNIT_SHARE, "of the looked-at steps, those that wait for results" },
+    { "sync.library_steps_share", UNIT_SHARE,
+      "of the looked-at steps, those with a call of a library that waits for the program that it "
+      "starts" },
     { "sync.unseen_count", UNIT_COUNT,
       "waits of the leading thread a step that no event shows: it does nothing, and goes on when "
       "the "
@@ -61,6 +66,8 @@ static const struct fact_spec produces[] = {
     { "runs.main_count", UNIT_COUNT, "runs a step of the program that runs most often" },
     { "runs.main_program", UNIT_NAME, "name of that program" },
     { "runs.main_median_ns", UNIT_NS, "median length of its runs" },
+    { "runs.around_ns", UNIT_NS,
+      "a step's path in calls of a library around long programs, as nnx.jit, beside calling them" },
 };
 enum {
     EAGER_OPS,
@@ -85,6 +92,7 @@ enum {
     SYNC_COUNT,
     SYNC_PATH,
     SYNC_STEPS,
+    LIBRARY_STEPS,
     UNSEEN_COUNT,
     UNSEEN_NS,
     UNSEEN_STEPS,
@@ -103,7 +111,8 @@ enum {
     RUNS_TOTAL,
     RUNS_MAIN,
     RUNS_MAIN_NAME,
-    RUNS_MAIN_MEDIAN
+    RUNS_MAIN_MEDIAN,
+    RUNS_AROUND
 };
 
 /* What is counted alike: outermost frames of the kinds, the steps they are in, path inside them. */
@@ -148,6 +157,24 @@ struct counting {
     int64_t            traced_count;
 };
 
+/* An argument of one of jax.numpy's own functions that Python calls on an array that is there, as
+ * the numbers in x[i]: no batch on its way. */
+static bool is_index(const struct counting *counting, uint32_t frame)
+{
+    const struct profile *profile = counting->study->profile;
+    uint32_t              parent = counting->path->frames.items[frame].parent;
+    struct str            name;
+
+    if (parent == NO_ID ||
+        event_activity(profile, counting->path->frames.items[parent].event)->kind !=
+            ACTIVITY_DISPATCH)
+        return false;
+    name = profile_str(profile,
+                       event_activity(profile, counting->path->frames.items[parent].event)->name);
+    return str_starts(name, STR("PjitFunction(")) &&
+           name_is(str_slice(name, 13, name.len - 1), NAMES_JAX_FUNCTION);
+}
+
 /* The theme that the event of a frame itself belongs to, or THEME_COUNT. */
 static enum theme theme_of(struct counting *counting, uint32_t frame)
 {
@@ -171,6 +198,8 @@ static enum theme theme_of(struct counting *counting, uint32_t frame)
     }
     if (activity->kind == ACTIVITY_TRANSFER && activity->copy == COPY_D2H)
         return THEME_COUNT; /* results, which the host waits for */
+    if (activity->kind == ACTIVITY_TRANSFER && is_index(counting, frame))
+        return THEME_COUNT;
     for (int theme = 0; theme < THEME_COUNT; theme++)
         if (themes[theme].kinds & KIND_BIT(activity->kind))
             return (enum theme)theme;
@@ -362,7 +391,7 @@ static bool set_runs(struct counting *counting, struct arena *scratch)
 {
     struct study *study = counting->study;
     struct runs   runs = { 0 };
-    double        steps = (double)counting->path->step_rows.count, total_ns = 0;
+    double        steps = (double)counting->path->step_rows.count, total_ns = 0, around_ns;
     size_t        programs = 0, best_first = 0, best_count = 0;
     double       *lengths;
 
@@ -385,7 +414,9 @@ static bool set_runs(struct counting *counting, struct arena *scratch)
     }
     double main_median_ns = sample_median(lengths + best_first, best_count);
 
-    return facts_set(&study->facts, &produces[RUNS_COUNT], (double)runs.list.count / steps) &&
+    return library_work_around(study, &runs, scratch, &around_ns) &&
+           facts_set(&study->facts, &produces[RUNS_AROUND], around_ns) &&
+           facts_set(&study->facts, &produces[RUNS_COUNT], (double)runs.list.count / steps) &&
            facts_set(&study->facts, &produces[RUNS_PROGRAMS], (double)programs) &&
            facts_set(&study->facts, &produces[RUNS_TOTAL], total_ns / steps) &&
            facts_set(&study->facts, &produces[RUNS_MAIN], (double)best_count / steps) &&
@@ -407,6 +438,14 @@ static bool set_unseen(struct study *study)
            facts_set(facts, &produces[UNSEEN_STEPS], waits.steps / steps);
 }
 
+static bool set_library_waits(struct study *study, struct arena *scratch)
+{
+    double share;
+
+    return library_waits_share(study, scratch, &share) &&
+           facts_set(&study->facts, &produces[LIBRARY_STEPS], share);
+}
+
 static bool count_all(struct study *study, struct arena *scratch)
 {
     struct counting counting = { .study = study, .path = &study->path };
@@ -418,7 +457,8 @@ static bool count_all(struct study *study, struct arena *scratch)
     count_frames(&counting);
     sum_path(&counting);
     sum_before_transfers(&counting);
-    return set_themes(&counting) && set_unseen(study) && set_runs(&counting, scratch);
+    return set_themes(&counting) && set_unseen(study) && set_library_waits(study, scratch) &&
+           set_runs(&counting, scratch);
 }
 
 static bool run(struct study *study, struct err *err)
