@@ -149,6 +149,29 @@ static void tables_looked_up_apart(void **state)
     }
 }
 
+/* A product of 4 ms, and a thread of the pool that does a part of it, or nothing. */
+static void threads_of_the_pool(void **state)
+{
+    (void)state;
+    for (int works = 0; works < 2; works++) {
+        struct program program;
+        uint32_t       pool, region;
+
+        start_tensorflow(&program);
+        pool = builder_timeline(&program.b, program.host, NO_ID, "tf_numa_-1_Eigen");
+        region = activity_of(&program, "StartRegion", ACTIVITY_OTHER, NULL);
+        for (int step = 0; step < 3; step++) {
+            if (works)
+                builder_event(&program.b, pool, region, program.now, 2000000);
+            run(&program, "dense/MatMul", "f32[8,64] f32[64,64]", 4000000);
+            end_step(&program);
+        }
+        finish(&program);
+        assert_true(builder_fact(&program.b, "host.pool_threads") == works);
+        builder_free(&program.b);
+    }
+}
+
 /* Four runs that read a variable for 5 ms each, because it was asked for: 98 % of them, and of the
  * 2 ms behind it, in which it is handed over; or because a product takes it. */
 static void variables_fetched_in_each_run(void **state)
@@ -494,6 +517,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(iterators_in_each_step),
+        cmocka_unit_test(threads_of_the_pool),
         cmocka_unit_test(tables_looked_up_apart),
         cmocka_unit_test(results_that_nothing_is_trained_by),
         cmocka_unit_test(data_set_gone_over_in_each_step),

@@ -20,8 +20,11 @@ static const struct fact_spec produces[] = {
     { "host.cpu_ns", UNIT_NS, "host thread time at work a step, all threads" },
     { "host.input_cpu_ns", UNIT_NS, "of host.cpu_ns, work for input" },
     { "path.steps", UNIT_COUNT, "steps whose path was walked" },
+    { "host.pool_threads", UNIT_COUNT,
+      "threads that did a part of an op for the one that runs it, where TensorFlow computes on the "
+      "host" },
 };
-enum { FACT_CORES, FACT_CPU, FACT_INPUT_CPU, FACT_STEPS };
+enum { FACT_CORES, FACT_CPU, FACT_INPUT_CPU, FACT_STEPS, FACT_POOL };
 
 static bool choose_steps(struct study *study)
 {
@@ -374,12 +377,31 @@ static bool prepare(struct study *study, struct arena *scratch, struct walk *wal
            (!walk->device || find_launchers(study, scratch, walk));
 }
 
+/* Known where the host computes: Eigen's pool has threads of its own name, and no other that do
+ * parts of ops. */
+static bool set_pool(struct study *study)
+{
+    const struct profile *profile = study->profile;
+    uint32_t              threads = 0;
+
+    if (profile->format != FORMAT_XSPACE || study->path.has_device || study->path.lacks_device ||
+        !str_equal(profile_str(profile, profile->framework), STR("tensorflow")))
+        return true;
+    for (size_t i = 0; i < profile->timelines.count; i++) {
+        const struct timeline *timeline = &profile->timelines.items[i];
+
+        threads += timeline->host == study->steps.host && timeline->event_count > 0 &&
+                   str_contains(profile_str(profile, timeline->name), STR("_Eigen"));
+    }
+    return facts_set(&study->facts, &produces[FACT_POOL], threads);
+}
+
 static bool set_facts(struct study *study)
 {
     const struct path *path = &study->path;
     struct facts      *facts = &study->facts;
 
-    return facts_set(facts, &produces[FACT_CORES], path->core_count) &&
+    return set_pool(study) && facts_set(facts, &produces[FACT_CORES], path->core_count) &&
            facts_set(facts, &produces[FACT_CPU],
                      sample_mean(path->cpu_ns.items, path->cpu_ns.count)) &&
            facts_set(facts, &produces[FACT_INPUT_CPU],
