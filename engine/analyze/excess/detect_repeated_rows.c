@@ -58,7 +58,9 @@ static struct rows of_broadcast(const struct finder *finder, uint32_t op)
     from = tensor_elements(small), to = tensor_elements(large);
     if (from <= 1 || to < LEAST_COPIES * from || row_behind(small, large) <= 1)
         return (struct rows) { 0 };
-    return (struct rows) { op + 1, to / from, 1, row_behind(small, large), false, false };
+    return (struct rows) {
+        .key = op + 1, .copies = to / from, .part = 1, .length = row_behind(small, large)
+    };
 }
 
 /* Of a table with fewer rows than are looked up; equal numbers look up the same. */
@@ -76,7 +78,9 @@ static struct rows of_gather(const struct finder *finder, uint32_t op)
     for (size_t i = 0; i < producers.count; i++)
         if (compiled_elements(compiled, producers.ids[i]) != table)
             key = compiled_maker(compiled, producers.ids[i]);
-    return (struct rows) { key + 1, to / table, 1, table / (double)of->dims[0], false, false };
+    return (struct rows) {
+        .key = key + 1, .copies = to / table, .part = 1, .length = table / (double)of->dims[0]
+    };
 }
 
 /* Operands beside each other: the first that are copies are a part of each row; where nearly all
@@ -96,7 +100,7 @@ static struct rows of_concat(const struct finder *finder, uint32_t op)
         if (!joined.key)
             first = joined =
                 (struct rows) { rows.key, rows.copies, own / all, rows.length * all / own,
-                                false,    true };
+                                false,    true,        false };
         else
             joined.part += own / all;
         needed += own / all / rows.copies;
