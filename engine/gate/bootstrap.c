@@ -83,12 +83,22 @@ static double median_drawn(const struct resampled *run, const uint16_t *drawn)
     return (run->sorted[rank] + run->sorted[next]) / 2;
 }
 
+/* The cube root, rounded and at least 1: by whole numbers, since libm's cbrt does not link
+ * everywhere. */
+static size_t cube_root(size_t count)
+{
+    size_t root = 1;
+
+    while ((2 * root + 1) * (2 * root + 1) * (2 * root + 1) < 8 * count)
+        root++;
+    return root;
+}
+
 /* The median of a run of the same length from blocks of consecutive steps, wrapped at the end. */
 static double resample_run(struct random *random, const struct resampled *run, uint16_t *drawn)
 {
-    size_t count = run->count, block = (size_t)lround(cbrt((double)count));
+    size_t count = run->count, block = cube_root(count);
 
-    block = block < 1 ? 1 : block;
     memset(drawn, 0, count * sizeof *drawn);
     for (size_t done = 0; done < count;) {
         size_t at = random_below(random, (uint32_t)count);
