@@ -3,7 +3,6 @@
 #include "base/sort.h"
 #include "gate/statistics.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
