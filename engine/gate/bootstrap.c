@@ -82,8 +82,7 @@ static double median_drawn(const struct resampled *run, const uint16_t *drawn)
     return (run->sorted[rank] + run->sorted[next]) / 2;
 }
 
-/* The cube root, rounded and at least 1: by whole numbers, since libm's cbrt does not link
- * everywhere. */
+/* The cube root, rounded and at least 1; by whole numbers, so the same on every machine. */
 static size_t cube_root(size_t count)
 {
     size_t root = 1;
