@@ -13,7 +13,8 @@ local function of_ops(p, cfg)
     end
   end
   if count < cfg.min_ops or ns < cfg.min_ops_share * step_ns then return nil end
-  local cores = math.max(p:has("host.cores") and p.fact["host.cores"] or 2, 2)
+  local cores = p:has("host.cores") and p.fact["host.cores"] or 2
+  if cores < 2 then return nil end
   ns = math.min(ns, step_ns)
   return finding {
     title = ("Ops that take %s of each step run on one thread each"):format(fmt.ms(ns)),
@@ -52,8 +53,8 @@ return rule {
   doc = [[
 The thread that leads the steps works nearly all the time, the device waits for it, and other cores have nothing to do:
 more threads could share the work. Without a price: what the thread does has findings of its own. Where TensorFlow
-computes on the host: products and convolutions of a millisecond and more that no thread of its pool takes a part of.
-Silent where the thread only waits.]],
+computes on a host of several cores: products and convolutions of a millisecond and more that no thread of its pool
+takes a part of. Silent where the thread only waits.]],
 
   check = function(p, cfg)
     if not p:has("device.idle_share") then
@@ -99,6 +100,11 @@ Silent where the thread only waits.]],
     { name = "long ops that threads share", framework = "tensorflow", format = "xspace", finding = false,
       facts = { ["step.ns"] = 1e7, ["host.pool_threads"] = 2, ["host.cores"] = 2 },
       tables = { ops = { { name = "a/Conv2D", type = "Conv2D", calls = 3, self_ns = 9e6, mean_ns = 3e6 } } } },
+    { name = "long ops on the only core", framework = "tensorflow", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1e7, ["host.pool_threads"] = 0, ["host.cores"] = 1 },
+      tables = { ops = { { name = "a/Conv2D", type = "Conv2D", calls = 1, self_ns = 3e6, mean_ns = 3e6 },
+                         { name = "b/Conv2D", type = "Conv2D", calls = 1, self_ns = 3e6, mean_ns = 3e6 },
+                         { name = "c/Conv2D", type = "Conv2D", calls = 1, self_ns = 2e6, mean_ns = 2e6 } } } },
     { name = "short ops", framework = "tensorflow", format = "xspace", finding = false,
       facts = { ["step.ns"] = 1e7, ["host.pool_threads"] = 0, ["host.cores"] = 2 },
       tables = { ops = { { name = "a/Conv2D", type = "Conv2D", calls = 9, self_ns = 5e6, mean_ns = 5e5 } } } },
