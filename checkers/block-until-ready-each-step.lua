@@ -68,9 +68,8 @@ end
 
 -- What a call of a library waits for is not the loop's doing.
 local IN_LIBRARY = {
-  text = "equinox.filter_jit waits in each call, so that it can raise errors from inside of it. Split the model once "
-    .. "and compile a function of its arrays, which returns at once; a loop that a library runs has a compiled update "
-    .. "to call instead.",
+  text = "Call what the library has compiled yourself, where it offers that: it returns at once. equinox.filter_jit "
+    .. "waits so that it can raise errors from inside: split the model once and compile a function of its arrays.",
   code = "arrays, static = eqx.partition(model, eqx.is_array)\n"
     .. "step = jax.jit(lambda arrays, batch: update(eqx.combine(arrays, static), batch))",
 }

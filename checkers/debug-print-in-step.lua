@@ -30,7 +30,8 @@ return rule {
   params = {
     min_share = { default = 0.03, min = 0, max = 1, unit = "share", doc = "share of the step inside prints" },
     min_many = { default = 4, min = 1, max = 1e6, unit = "count",
-                 doc = "prints a step in a compiled program, from which the host's time around them goes too" },
+                 doc = "prints a step in a compiled program, from which the host's time around them goes too; "
+                   .. "beside an accelerator twice as many" },
     kept = { default = 0.02, min = 0, max = 1, unit = "ratio",
              doc = "part of the time that one print in fifty steps keeps" },
   },

@@ -18,8 +18,7 @@ Tells what the idle time of the busiest accelerator is down to. It has no price 
 about input, the host, launches, syncs and communication price their part of it. Idle means that no
 stream had a kernel, a copy or a set. Start-up in a recording that stands for a step is left out of both, and so is
 what recording took of the host and what a few slow steps alone wait for it; of the idle time also work of replayed
-graphs that was not recorded. Silent below
-min_share and where the timeline is missing.]],
+graphs that was not recorded. Silent below min_share and where the timeline is missing.]],
 
   check = function(p, cfg)
     local device = p:table("devices"):top("busy_ns", 1):rows()[1]

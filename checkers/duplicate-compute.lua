@@ -428,15 +428,13 @@ another input, as of siamese networks. Without training, layers that each round 
 a tensor that, by sizes, nothing in a round can have made. In TensorFlow, products that run more often than the
 gradients named after them, and layers whose weights get several gradients for one forward call; and a model of Keras
 that is called several times with gradients of each call, where inputs may be the same: half of its calls at most, a
-fact.
-In graphs,
-rows that are tiled and joined with others before a product, priced as the copies' part of it. In compiled
-programs of JAX, decompositions of
-matrices that come from arguments and not from what the program gives back, programs whose devices all get the same
-arguments and exchange nothing, what only a mapped condition takes, the other side of which was there before, results
-that every device gathers from the others and then works on as a whole, overlapping windows of a series that are made
-and reduced one by one, products of rows that are copies of a few, matrices that are copied for each row that is
-multiplied with them, and in a program with gradients products of arguments alone that it does not give back.]],
+fact. In graphs, rows that are tiled and joined with others before a product, priced as the copies' part of it. In
+compiled programs of JAX, decompositions of matrices that come from arguments and not from what the program gives
+back, programs whose devices all get the same arguments and exchange nothing, what only a mapped condition takes, the
+other side of which was there before, results that every device gathers from the others and then works on as a whole,
+overlapping windows of a series that are made and reduced one by one, products of rows that are copies of a few,
+matrices that are copied for each row that is multiplied with them, and in a program with gradients products of
+arguments alone that it does not give back.]],
 
   check = function(p, cfg)
     if p.format == "graph" or p.format == "profile" then

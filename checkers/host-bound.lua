@@ -56,7 +56,7 @@ take long, the device is seldom busy; priced as three fifths of the host's part 
 say what is dispatched so often take its place. Of a short step that is compiled or captured whole it is only told, and
 so it is where the device works for a quarter of the step, or waits less than two milliseconds. On a host alone, where
 dispatch is little of a large host part, what may go is not known: its price is a bound. Silent where dispatch hides
-behind computation.]],
+behind computation, and beside an accelerator where a few slow steps alone are most of the host's part.]],
 
   check = function(p, cfg)
     local dispatch_ns, step_ns = p.fact["host.dispatch_ns"], p.fact["step.ns"]
