@@ -10,10 +10,10 @@ enum {
     MOST_BETWEEN = 4 /* ops between the calls of a pair, and no more than half of those behind */
 };
 
-static bool is_network(const struct ledger *ledger, const struct rounds *rounds,
-                       const struct round_block *block)
+static bool is_network(const struct ledger *ledger, struct round_keys *keys,
+                       const struct rounds *rounds, const struct round_block *block)
 {
-    struct round_products products = round_products(ledger, rounds, block);
+    struct round_products products = round_products(ledger, keys, rounds, block);
 
     return ledger->study->profile->has_shapes
                ? products.count >= FEWEST_PRODUCTS && products.shapes >= FEWEST_SHAPES
@@ -77,7 +77,7 @@ static bool find(struct ledger *ledger, const struct detector *self)
         for (size_t b = 0; b < rounds.blocks.count; b++) {
             const struct round_block *block = &rounds.blocks.items[b];
 
-            if (is_paired(&rounds, block) && is_network(ledger, &rounds, block) &&
+            if (is_paired(&rounds, block) && is_network(ledger, &keys, &rounds, block) &&
                 !claim(ledger, self, &rounds, block, &cell))
                 return false;
         }

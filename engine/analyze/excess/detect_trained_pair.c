@@ -12,6 +12,7 @@ enum {
 };
 
 struct pair {
+    struct round_keys        *keys;
     const struct rounds      *rounds;
     const struct round_block *block;
 };
@@ -86,8 +87,8 @@ static const struct tensor *input_of(const struct ledger *ledger, const struct p
 /* More than a layer that has the same weights each time, and whose result goes into the next. */
 static bool is_network(const struct ledger *ledger, const struct pair *pair)
 {
-    struct round_products   products = round_products(ledger, pair->rounds, pair->block);
-    const struct tensor    *input = input_of(ledger, pair);
+    struct round_products products = round_products(ledger, pair->keys, pair->rounds, pair->block);
+    const struct tensor  *input = input_of(ledger, pair);
     const struct work_unit *last = NULL;
 
     for (uint32_t row = 0; row < pair->block->length; row++)
@@ -192,7 +193,7 @@ static bool find(struct ledger *ledger, const struct detector *self)
         return false;
     for (size_t step = 0; step < ledger->step_count; step++) {
         struct rounds rounds;
-        struct pair   pair = { .rounds = &rounds };
+        struct pair   pair = { .keys = &keys, .rounds = &rounds };
 
         if (!rounds_find(ledger, step, &keys, &rounds))
             return false;

@@ -115,7 +115,10 @@ bool rounds_keys(struct ledger *ledger, struct round_keys *keys)
     struct intern rows;
 
     keys->same = arena_new_array(ledger->scratch, uint32_t, most);
-    if (!units || !keys->same || !intern_init(&rows, ledger->scratch))
+    keys->counted = 0;
+    keys->counted_in =
+        arena_new_array(ledger->scratch, uint32_t, ledger->study->profile->ops.count + 1);
+    if (!units || !keys->same || !keys->counted_in || !intern_init(&rows, ledger->scratch))
         return false;
     for (uint32_t u = 0; u < ledger->units.count; u++) {
         const struct work_unit *unit = &ledger->units.items[u];
@@ -155,31 +158,22 @@ bool rounds_find(struct ledger *ledger, size_t step, const struct round_keys *ke
     return true;
 }
 
-/* The first of its round that multiplies weights of such shapes. */
-static bool is_first_of_shape(const struct ledger *ledger, const struct rounds *rounds,
-                              uint32_t start, uint32_t row)
-{
-    uint32_t op = ledger->units.items[rounds->units[row]].op;
-
-    for (uint32_t before = start; before < row; before++)
-        if (ledger->units.items[rounds->units[before]].op == op)
-            return false;
-    return op != NO_ID;
-}
-
-struct round_products round_products(const struct ledger *ledger, const struct rounds *rounds,
-                                     const struct round_block *block)
+struct round_products round_products(const struct ledger *ledger, struct round_keys *keys,
+                                     const struct rounds *rounds, const struct round_block *block)
 {
     struct round_products products = { 0 };
-    uint32_t              start = block->starts[0];
 
-    for (uint32_t row = start; row < start + block->length; row++) {
+    keys->counted++;
+    for (uint32_t row = block->starts[0]; row < block->starts[0] + block->length; row++) {
         const struct work_unit *unit = &ledger->units.items[rounds->units[row]];
 
         if (unit->op_class != OP_PRODUCT && unit->op_class != OP_CONVOLUTION)
             continue;
         products.count++;
-        products.shapes += is_first_of_shape(ledger, rounds, start, row);
+        if (unit->op == NO_ID || keys->counted_in[unit->op] == keys->counted)
+            continue;
+        keys->counted_in[unit->op] = keys->counted;
+        products.shapes++;
     }
     return products;
 }

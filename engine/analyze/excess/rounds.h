@@ -19,17 +19,11 @@ struct rounds {
     VEC(struct round_block) blocks; /* in order of their first start */
 };
 
-/* Of a block's first round: products, and how many of them are of operands of other shapes. */
-struct round_products {
-    uint32_t count, shapes;
-};
-struct round_products round_products(const struct ledger *ledger, const struct rounds *rounds,
-                                     const struct round_block *block);
-
 /* By unit: equal where two ops are the same, and where two rounds may begin the same. */
 struct round_keys {
     uint32_t *same, *begin;
-    uint32_t  count; /* one more than the largest of `begin` */
+    uint32_t  count;               /* one more than the largest of `begin` */
+    uint32_t *counted_in, counted; /* by row of profile->ops: the round it was counted in last */
 };
 /* The same op is one of the same name, phase and shapes. Where no shapes were recorded a round
  * begins with the same ops in a row, so that the first layer of a network is another than the next.
@@ -41,5 +35,13 @@ bool rounds_are_told(const struct ledger *ledger);
  * memory. O(ops · MOST_ROUNDS). */
 bool rounds_find(struct ledger *ledger, size_t step, const struct round_keys *keys,
                  struct rounds *rounds);
+
+/* Of a block's first round: products, and how many of them are of operands of other shapes.
+ * O(ops of the round). */
+struct round_products {
+    uint32_t count, shapes;
+};
+struct round_products round_products(const struct ledger *ledger, struct round_keys *keys,
+                                     const struct rounds *rounds, const struct round_block *block);
 
 #endif
