@@ -2,6 +2,7 @@
  * retrieval do over all candidates. The data set's ops run on threads of the pipeline, so the path
  * shows little of them: what counts is how long the op takes that goes over it. Where gradients are
  * made all along that time, it is the loop that trains. */
+#include "analyze/excess/graph_names.h"
 #include "analyze/excess/ledger.h"
 #include "base/macros.h"
 #include "base/sort.h"
@@ -37,9 +38,8 @@ static enum kind kind_of(const struct profile *profile, const struct activity *a
 
     if (str_equal(name, STR("ReduceDatasetOp::DoCompute")))
         return KIND_PASS;
-    return activity->kind == ACTIVITY_OP && str_fits(name, "gradient_tape/*|*/gradient_tape/*")
-               ? KIND_GRADIENT
-               : KIND_OTHER;
+    return activity->kind == ACTIVITY_OP && graph_name_is_gradient(name) ? KIND_GRADIENT
+                                                                         : KIND_OTHER;
 }
 
 /* false: no data set is gone over, or out of memory. */
@@ -120,8 +120,8 @@ static bool is_gradient(const struct ledger *ledger, const struct work_unit *uni
 {
     const struct profile *profile = ledger->study->profile;
 
-    return unit->op != NO_ID && str_fits(profile_str(profile, profile->ops.items[unit->op].name),
-                                         "gradient_tape/*|*/gradient_tape/*");
+    return unit->op != NO_ID &&
+           graph_name_is_gradient(profile_str(profile, profile->ops.items[unit->op].name));
 }
 
 static size_t steps_with_pass(const struct finder *finder)

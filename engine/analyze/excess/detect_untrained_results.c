@@ -6,27 +6,26 @@
 #include "analyze/excess/graph_names.h"
 #include "analyze/excess/ledger.h"
 #include "analyze/step/steps.h"
-#include "base/macros.h"
 
 static const double RARE_SHARE = 0.98; /* once in fifty steps is enough */
 enum { FEWEST_STEPS = 3 };
 
 enum role { ROLE_OTHER, ROLE_GRADIENT, ROLE_TRAINED, ROLE_UNTRAINED };
 enum { IS_MARK = 1, IS_EARLY = 2, IS_BESIDE = 4, IS_UPDATE = 8 }; /* flags of a branch */
-struct window {
-    int64_t start_ns, end_ns;
+struct window {                                                   /* a looked-at step */
+    int64_t start_ns;
     int64_t forward_ns;  /* the end of the last product that is trained */
     int64_t backward_ns; /* the end of the last gradient */
 };
 struct finder {
     struct ledger *ledger;
-    struct intern  trained;   /* names and scopes with an op that a gradient is for */
-    struct intern  branches;  /* scopes without one, or names of ops that have none around them */
-    uint8_t       *role;      /* by row of profile->ops: enum role */
-    bool          *is_heavy;  /* by row of profile->ops */
-    uint32_t      *branch_of; /* by row of profile->ops that is untrained: id of branches */
-    uint8_t       *flags;     /* by id of branches */
-    VEC(struct window) windows;
+    struct intern  trained;     /* names and scopes with an op that a gradient is for */
+    struct intern  branches;    /* scopes without one, or names of ops that have none around them */
+    uint8_t       *role;        /* by row of profile->ops: enum role */
+    bool          *is_heavy;    /* by row of profile->ops */
+    uint32_t      *branch_of;   /* by row of profile->ops that is untrained: id of branches */
+    uint8_t       *flags;       /* by id of branches */
+    VEC(struct window) windows; /* by row of path->step_rows */
 };
 
 static struct str name_of(const struct profile *profile, uint32_t op)
@@ -118,10 +117,11 @@ static bool learn(struct finder *finder)
 
 static struct window *window_at(const struct finder *finder, int64_t at_ns)
 {
-    size_t low = LOWER_BOUND(finder->windows.count, i, finder->windows.items[i].start_ns <= at_ns);
+    size_t row = path_step_at(finder->ledger->study, at_ns);
 
-    return low && at_ns < finder->windows.items[low - 1].end_ns ? &finder->windows.items[low - 1]
-                                                                : NULL;
+    return row < finder->windows.count && finder->windows.items[row].start_ns <= at_ns
+               ? &finder->windows.items[row]
+               : NULL;
 }
 
 /* The op's row if an event is a call of one in a looked-at step, else NO_ID. */
@@ -149,7 +149,7 @@ static bool open_windows(struct finder *finder)
             &ledger->study->steps.list.items[ledger->path->step_rows.items[row]];
 
         if (!vec_push(&finder->windows, ledger->scratch,
-                      (struct window) { step->start_ns, step->end_ns, INT64_MIN, INT64_MIN }))
+                      (struct window) { step->start_ns, INT64_MIN, INT64_MIN }))
             return false;
     }
     while (host_events_next(&events, &event)) {

@@ -53,15 +53,18 @@ bool library_waits_share(const struct study *study, struct arena *scratch, doubl
     const struct profile *profile = study->profile;
     const struct path    *path = &study->path;
     size_t                steps = path->step_rows.count, with = 0;
-    bool                 *step_has = arena_new_array(scratch, bool, steps + 1);
-    uint8_t              *does = arena_new_array(scratch, uint8_t, path->frames.count + 1);
-    bool                 *is_user = profile_user_sources(profile, true, scratch);
+    bool                 *step_has, *is_user;
+    uint8_t              *does;
 
     *share = 0;
+    if (!profile->has_python_frames)
+        return true;
+    step_has = arena_new_array(scratch, bool, steps + 1);
+    does = arena_new_array(scratch, uint8_t, path->frames.count + 1);
+    is_user = profile_user_sources(profile, true, scratch);
     if (!step_has || !does || !is_user)
         return false;
-    if (profile->has_python_frames)
-        look_into_calls(study, is_user, does);
+    look_into_calls(study, is_user, does);
     for (uint32_t f = 0; f < path->frames.count; f++) {
         size_t step =
             does[f] == BOTH
@@ -93,14 +96,11 @@ static struct str plain_name(struct str name)
 }
 
 /* Names of programs that run long, and not often in a step. */
-static bool long_programs(const struct study *study, const struct runs *runs, struct arena *scratch,
-                          struct str **names, size_t *count)
+static bool long_programs(const struct study *study, const struct runs *runs, struct intern *names)
 {
     double steps = (double)study->path.step_rows.count;
 
-    *names = arena_new_array(scratch, struct str, runs->list.count + 1);
-    *count = 0;
-    for (size_t i = 0, next; *names && i < runs->list.count; i = next) {
+    for (size_t i = 0, next; i < runs->list.count; i = next) {
         double  total_ns = 0;
         int64_t name;
 
@@ -109,15 +109,16 @@ static bool long_programs(const struct study *study, const struct runs *runs, st
              next++)
             total_ns += (double)(runs->list.items[next].end_ns - runs->list.items[next].start_ns);
         if (total_ns >= LONG_NS * (double)(next - i) && (double)(next - i) < FEW * steps &&
-            profile_stat(study->profile, STAT_MODULE_NAME, runs->list.items[i].event, &name))
-            (*names)[(*count)++] = plain_name(profile_str(study->profile, (uint32_t)name));
+            profile_stat(study->profile, STAT_MODULE_NAME, runs->list.items[i].event, &name) &&
+            intern_add(names, plain_name(profile_str(study->profile, (uint32_t)name))) == NO_ID)
+            return false;
     }
-    return *names != NULL;
+    return true;
 }
 
 /* Marks the outermost calls of a library around such programs alone, by frame. */
-static void mark_calls(const struct study *study, const bool *is_user, const struct str *names,
-                       size_t count, uint8_t *holds)
+static void mark_calls(const struct study *study, const bool *is_user, const struct intern *names,
+                       uint8_t *holds)
 {
     enum { LONG = 1, OTHER = 2 };
     const struct path *path = &study->path;
@@ -126,18 +127,17 @@ static void mark_calls(const struct study *study, const bool *is_user, const str
         const struct frame    *frame = &path->frames.items[f];
         const struct activity *activity = event_activity(study->profile, frame->event);
         uint32_t               call;
-        size_t                 i = 0;
 
         if (activity->kind != ACTIVITY_DISPATCH || frame->timeline != path->leader ||
             (frame->parent != NO_ID &&
              (path->frames.items[frame->parent].kinds & KIND_BIT(ACTIVITY_DISPATCH))))
             continue;
         call = calling_library(study, is_user, f, true);
-        while (i < count &&
-               !str_equal(plain_name(profile_str(study->profile, activity->name)), names[i]))
-            i++;
         if (call != NO_ID)
-            holds[call] |= i < count ? LONG : OTHER;
+            holds[call] |=
+                intern_find(names, plain_name(profile_str(study->profile, activity->name))) == NO_ID
+                    ? OTHER
+                    : LONG;
     }
     for (uint32_t f = 0; f < path->frames.count; f++)
         holds[f] = holds[f] == LONG;
@@ -147,17 +147,18 @@ bool library_work_around(const struct study *study, const struct runs *runs, str
                          double *ns)
 {
     const struct path *path = &study->path;
-    uint8_t           *inside = arena_new_array(scratch, uint8_t, path->frames.count + 1);
-    bool              *is_user = profile_user_sources(study->profile, true, scratch);
-    struct str        *names;
-    size_t             count;
+    struct intern      names;
+    uint8_t           *inside;
+    bool              *is_user;
 
     *ns = 0;
-    if (!inside || !is_user || !long_programs(study, runs, scratch, &names, &count))
-        return false;
-    if (!study->profile->has_python_frames || !count)
+    if (!study->profile->has_python_frames)
         return true;
-    mark_calls(study, is_user, names, count, inside);
+    inside = arena_new_array(scratch, uint8_t, path->frames.count + 1);
+    is_user = profile_user_sources(study->profile, true, scratch);
+    if (!inside || !is_user || !intern_init(&names, scratch) || !long_programs(study, runs, &names))
+        return false;
+    mark_calls(study, is_user, &names, inside);
     for (uint32_t f = 0; f < path->frames.count; f++) /* a frame stands behind its parent */
         if (path->frames.items[f].parent != NO_ID)
             inside[f] |= inside[path->frames.items[f].parent];

@@ -16,7 +16,7 @@ bool library_waits_share(const struct study *study, struct arena *scratch, doubl
 
 /* A step's path, in ns, that the leading thread works in calls around a long program of few runs a
  * step, beside calling it: that stays where small programs become one. `runs` are those of the
- * looked-at steps, by program. False: out of memory. O(frames x nesting depth x programs). */
+ * looked-at steps, by program. False: out of memory. O(frames x nesting depth). */
 bool library_work_around(const struct study *study, const struct runs *runs, struct arena *scratch,
                          double *ns);
 
