@@ -311,7 +311,8 @@ def check_made_job(folder):
     check_protobuf(job)
     for lines, where in (("slow_rank 16 25%", "16 ranks"), ("slow_rank 3", "a share is expected"), ("slow_rank 3 25% 4", "ends before"),
                          ("pauses 3 40ms", "'every' is expected"), ("compute 3", "a time is expected"), ("steps 9", "said already"),
-                         ("fast_rank 3 25%", "begins no line"), ("meet 2000s", "out of range"), ("uneven 5ms\n" * 17, "at most 16 faults")):
+                         ("fast_rank 3 25%", "begins no line"), ("meet 2000s", "out of range"),
+                         ("slow_pair 3 6ms", "in the last stage"), ("uneven 5ms\n" * 17, "at most 16 faults")):
         done = make(lines + "\n")
         assert done.returncode == USAGE and where in done.stderr.decode().split("\n")[0], (lines, done.stderr)
     one_line(run("synth", sketch, "-o", folder / "slow.json"), USAGE, "slow.json")

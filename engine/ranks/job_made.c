@@ -5,10 +5,7 @@
 #include "base/sample.h"
 #include "synth/job_course.h"
 
-#include <math.h>
-
 #define START_NS INT64_C(1700000000000000000)
-static const double WEIGHT_BASE = 1.05; /* as rank_take has it */
 
 /* Texts of a rank, in this order. */
 enum { NAME_EVEN = WORK_COUNT, NAME_ODD, NAME_STAGE, NAME_ALL, NAME_LINK, NAME_REDUCE, NAME_OP };
@@ -168,7 +165,7 @@ static void fill_facts(struct making *making)
     summary->step_ns = sample_middle(step_ns, steps);
     summary->compute_ns = sums[WORK_COMPUTE] / (double)steps;
     summary->comm_ns = sums[WORK_WAIT] / (double)steps;
-    summary->weight = (int64_t)floor(log(sample_middle(own_ns, steps)) / log(WEIGHT_BASE));
+    summary->weight = rank_weight(sample_middle(own_ns, steps));
     push(making, &summary->family_name, NAME_OP);
     push(making, &summary->family_part, WORK_COMPUTE);
     push(making, &summary->family_count, (int64_t)steps);

@@ -68,8 +68,11 @@ int64_t rank_cell(double value);
 double  rank_cell_value(int64_t cell);
 
 /* What `study` has of its reference host. Texts live in `arena`. false: ERR_LIMIT. */
-bool rank_take(struct rank_summary *summary, const struct study *study, struct arena *arena,
-               struct err *err) MUST_USE;
+/* What orders ranks by their own work in a step, `own_ns` of it: equal where it differs by a
+ * little, so that the first of them stands for the job. */
+int64_t rank_weight(double own_ns);
+bool    rank_take(struct rank_summary *summary, const struct study *study, struct arena *arena,
+                  struct err *err) MUST_USE;
 
 enum rank_half { RANK_WHAT, RANK_DETAILS }; /* DETAILS: facts and tables, with whose they are */
 void rank_write(const struct rank_summary *summary, enum rank_half half, struct text *text);

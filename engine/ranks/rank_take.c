@@ -158,10 +158,15 @@ static void take_parts(struct taking *taking)
     }
 }
 
-/* Equal where ranks differ by a little: then the first one stands for the job. */
+int64_t rank_weight(double own_ns)
+{
+    static const double BASE = 1.05;
+
+    return (int64_t)floor(log(fmax(1, own_ns)) / log(BASE));
+}
+
 static void take_weight(struct taking *taking)
 {
-    static const double  BASE = 1.05;
     struct rank_summary *summary = taking->summary;
     double *own_ns = arena_new_array(&taking->scratch, double, summary->part_step.count + 1);
 
@@ -171,8 +176,7 @@ static void take_weight(struct taking *taking)
             if (part != PART_COMMUNICATION)
                 own_ns[step] += (double)summary->part_ns.items[step * PART_COUNT + part];
     if (own_ns)
-        summary->weight = (int64_t)floor(
-            log(fmax(1, sample_middle(own_ns, summary->part_step.count))) / log(BASE));
+        summary->weight = rank_weight(sample_middle(own_ns, summary->part_step.count));
 }
 
 /* "void at::native::elementwise<4, …>(…)" is "at::native::elementwise", "fusion.12" is "fusion". */

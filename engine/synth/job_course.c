@@ -5,10 +5,8 @@
 
 #include <math.h>
 
-enum {
-    ON_MACHINE = 5,
-    STAGE_SLOWER = 2
-}; /* how much faster neighbours meet; see FAULT_SLOW_LINK */
+enum { ON_MACHINE = 5 };   /* how much faster neighbours on a machine meet */
+enum { STAGE_SLOWER = 2 }; /* how much longer a stage with a FAULT_SLOW_LINK reduces */
 enum { DRAW_WORK = 1, DRAW_CLOCK, DRAW_UNEVEN, DRAW_PAUSE, DRAW_MEETING };
 static const int64_t FIRST_NS = 1000000;
 

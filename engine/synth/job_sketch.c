@@ -177,6 +177,11 @@ static bool settle(struct job_sketch *sketch, struct err *err)
             return err_set(err, ERR_USAGE, "%s: there are %lld ranks of %lld stages",
                            faults[fault->kind].word, (long long)sketch->rank_count,
                            (long long)sketch->stage_count);
+        if (fault->kind == FAULT_SLOW_PAIR &&
+            fault->rank % sketch->stage_count == sketch->stage_count - 1)
+            return err_set(err, ERR_USAGE,
+                           "slow_pair: rank %lld is in the last stage, it meets no next rank",
+                           (long long)fault->rank);
     }
     return true;
 }
