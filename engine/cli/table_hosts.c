@@ -55,8 +55,10 @@ static int total_of(const struct table *table, const char *name)
 
     if (strcmp(name, "mean_bytes") == 0)
         return table_column(table, "bytes");
-    total = strcmp(name, "mean_ns") == 0 ? table_column(table, "total_ns") : -1;
-    return total < 0 && strcmp(name, "mean_ns") == 0 ? table_column(table, "ns") : total;
+    if (strcmp(name, "mean_ns") != 0)
+        return -1;
+    total = table_column(table, "total_ns");
+    return total < 0 ? table_column(table, "ns") : total;
 }
 
 static bool prepare(struct summing *summing, const struct table *table, const char *help)

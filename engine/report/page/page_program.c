@@ -30,7 +30,7 @@ static void choose(struct chosen *chosen, size_t row, int edges)
     const struct program_op *op = &chosen->view->ops[row];
     const struct program_ids around[] = { op->needs, op->needed_by };
 
-    if (chosen->count == MOST_OPS && !chosen->told[row])
+    if (chosen->count == MOST_OPS) /* nothing around it would be told, however many they are */
         return;
     if (!chosen->told[row])
         chosen->told[row] = (uint32_t)++chosen->count;
