@@ -60,18 +60,18 @@ struct asking {
     int64_t       t_ns;
 };
 
+/* Of a part of the tree in which someone has changed since. */
 static void ask(const struct asking *asking, size_t at)
 {
     struct crew *crew = asking->crew;
 
-    if (crew->views[at].changed_ns < asking->t_ns)
-        return;
     if (at >= crew->width) {
         crew->views[at] = asking->look(asking->context, (uint32_t)(at - crew->width), asking->t_ns);
         return;
     }
-    ask(asking, 2 * at);
-    ask(asking, 2 * at + 1);
+    for (size_t half = 2 * at; half <= 2 * at + 1; half++)
+        if (crew->views[half].changed_ns >= asking->t_ns)
+            ask(asking, half);
     join(crew, at);
 }
 
@@ -83,7 +83,8 @@ const struct crew_view *crew_look(struct crew *crew, crew_look_fn *look, void *c
     if (t_ns > crew->t_ns)
         forget_all(crew);
     crew->t_ns = t_ns;
-    ask(&asking, 1);
+    if (crew->views[1].changed_ns >= t_ns)
+        ask(&asking, 1);
     return &crew->views[1];
 }
 
