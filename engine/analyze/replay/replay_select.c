@@ -16,88 +16,48 @@ bool replay_select_begin(struct replay_select *selection, struct err *err)
            err_set(err, ERR_LIMIT, "replay does not fit the memory budget");
 }
 
-static bool pattern_for(const char *text, struct pattern **pattern, struct err *err)
-{
-    *pattern = NULL;
-    if (!text)
-        return true;
-    *pattern = pattern_new(str_from(text), PATTERN_WHOLE, true, err);
-    return *pattern != NULL;
-}
-
 /* At the end: names that could not be told are an error, never "no". */
 static bool settle(struct pattern *pattern, struct err *err)
 {
-    bool is_settled = !pattern || pattern_settled(pattern, err);
+    bool is_settled = pattern && pattern_settled(pattern, err);
 
     pattern_free(pattern);
     return is_settled;
 }
 
-static bool matches(const struct pattern *pattern, struct str subject)
-{
-    return pattern_matches(pattern, subject) == PATTERN_YES;
-}
-
-static const struct activity *group_activity(const struct replay_select *selection,
-                                             const struct frame_group   *group)
-{
-    return event_activity(selection->study->profile,
-                          selection->path->frames.items[group->frame].event);
-}
-
-/* An event is known by its name, and by its op's. Names repeat: one match each. */
+/* Names repeat: one match each. */
 static bool name_matches(const struct profile *profile, const struct pattern *pattern,
                          uint32_t name, uint8_t *seen)
 {
     enum { UNSEEN, NO, YES };
 
     if (seen[name] == UNSEEN)
-        seen[name] = matches(pattern, profile_str(profile, name)) ? YES : NO;
+        seen[name] = pattern_matches(pattern, profile_str(profile, name)) == PATTERN_YES ? YES : NO;
     return seen[name] == YES;
 }
 
-/* Marks frames whose own or an ancestor's name matches. */
-static bool match_names(struct replay_select *selection, const char *text, struct err *err)
+/* Marks frames that bear a name, their event's or their op's, or whose op is of a type, and those
+ * inside of such. */
+static bool match_frames(struct replay_select *selection, const char *text, bool is_type,
+                         struct err *err)
 {
     const struct profile *profile = selection->study->profile;
-    struct pattern       *pattern;
+    struct pattern       *pattern = pattern_new(str_from(text), PATTERN_WHOLE, true, err);
     uint8_t              *seen = arena_new_array(selection->arena, uint8_t, profile->names.count);
 
-    if (!seen)
-        return err_set(err, ERR_LIMIT, "names do not fit the memory budget");
-    if (!pattern_for(text, &pattern, err))
-        return false;
-    for (size_t f = 0; f < selection->groups->frames.count; f++) {
+    for (size_t f = 0; pattern && seen && f < selection->groups->frames.count; f++) {
         const struct frame_group *group = &selection->groups->frames.items[f];
-        const struct activity    *activity = group_activity(selection, group);
+        const struct activity    *activity =
+            event_activity(profile, selection->path->frames.items[group->frame].event);
+        const struct op *op = activity->op != NO_ID ? &profile->ops.items[activity->op] : NULL;
 
         selection->is_match[f] =
-            name_matches(profile, pattern, activity->name, seen) ||
-            (activity->op != NO_ID &&
-             name_matches(profile, pattern, profile->ops.items[activity->op].name, seen)) ||
+            (!is_type && name_matches(profile, pattern, activity->name, seen)) ||
+            (op && name_matches(profile, pattern, is_type ? op->type : op->name, seen)) ||
             (group->parent != NO_ID && selection->is_match[group->parent]);
     }
-    return settle(pattern, err);
-}
-
-/* Marks frames inside an op whose type matches. */
-static bool match_types(struct replay_select *selection, const char *text, struct err *err)
-{
-    const struct profile *profile = selection->study->profile;
-    struct pattern       *pattern;
-
-    if (!pattern_for(text, &pattern, err))
-        return false;
-    for (size_t f = 0; f < selection->groups->frames.count; f++) {
-        const struct frame_group *group = &selection->groups->frames.items[f];
-        uint32_t                  op = group_activity(selection, group)->op;
-
-        selection->is_match[f] =
-            (op != NO_ID && matches(pattern, profile_str(profile, profile->ops.items[op].type))) ||
-            (group->parent != NO_ID && selection->is_match[group->parent]);
-    }
-    return settle(pattern, err);
+    return settle(pattern, err) &&
+           (seen || err_set(err, ERR_LIMIT, "names do not fit the memory budget"));
 }
 
 const bool *replay_select_stages(const struct replay_select *selection, const char *text,
@@ -117,10 +77,10 @@ const bool *replay_select_stages(const struct replay_select *selection, const ch
         err_set(err, ERR_LIMIT, "stages do not fit the memory budget");
         return NULL;
     }
-    if (!pattern_for(text, &pattern, err))
-        return NULL;
-    for (size_t s = 0; s < pipeline->stages.count; s++)
-        is_stage[s] = matches(pattern, intern_str(names, pipeline->stages.items[s].name));
+    pattern = pattern_new(str_from(text), PATTERN_WHOLE, true, err);
+    for (size_t s = 0; pattern && s < pipeline->stages.count; s++)
+        is_stage[s] = pattern_matches(pattern, intern_str(names, pipeline->stages.items[s].name)) ==
+                      PATTERN_YES;
     return settle(pattern, err) ? is_stage : NULL;
 }
 
@@ -172,12 +132,12 @@ bool replay_select_run(struct replay_select *selection, const struct edit_select
              has_kind(selection, group->owner, select->kind_mask));
     }
     if (select->name) {
-        if (!match_names(selection, select->name, err))
+        if (!match_frames(selection, select->name, false, err))
             return false;
         narrow(selection);
     }
     if (select->op_type) {
-        if (!match_types(selection, select->op_type, err))
+        if (!match_frames(selection, select->op_type, true, err))
             return false;
         narrow(selection);
     }
