@@ -18,6 +18,8 @@ struct graph_replay {
     uint32_t              *device_nodes, device_count; /* of the whole graph */
     double                 step_ns;                    /* scheduled without edits */
     bool                   is_usable;
+    struct intern          asked; /* as of struct segment_groups */
+    VEC(struct graph_replay_result) answers;
 };
 
 struct editing {
@@ -82,10 +84,11 @@ static void make(struct study *study, struct graph_replay *replay)
     if (!replay->is_usable)
         return;
     replay->skeleton = get_skeleton(schedule, study->arena);
-    replay->is_usable = replay->skeleton && list_device_nodes(replay, study->arena);
+    replay->is_usable = replay->skeleton && list_device_nodes(replay, study->arena) &&
+                        intern_init(&replay->asked, study->arena);
 }
 
-static const struct graph_replay *get(struct study *study)
+static struct graph_replay *get(struct study *study)
 {
     if (!study->graph_replay) {
         struct graph_replay *fresh = arena_new(study->arena, struct graph_replay);
@@ -388,34 +391,54 @@ static bool apply(struct editing *editing, const struct edit *edit)
     return remove_selected(editing, true);
 }
 
-bool graph_replay_run(struct study *study, const struct edit *edits, size_t count,
-                      struct graph_replay_result *result)
+static bool run(const struct graph_replay *replay, struct study *study, const struct edit *edits,
+                size_t count, struct arena *scratch, struct graph_replay_result *result)
 {
-    const struct graph_replay *replay = get(study);
-    struct arena               scratch = { .budget_bytes = study->arena->budget_bytes };
-    struct editing             editing = { .study = study, .scratch = &scratch };
-    struct schedule            schedule;
-    bool                       ok;
+    struct editing  editing = { .study = study,
+                                .replay = replay,
+                                .graph = replay->whole,
+                                .skeleton = replay->skeleton,
+                                .recorder_ns = replay->recorder_ns,
+                                .scratch = scratch };
+    struct schedule schedule;
+    bool            ok;
 
-    if (!replay || !can_edit(replay->whole, edits, count))
-        return false;
-    editing.graph = replay->whole;
-    editing.replay = replay;
-    editing.skeleton = replay->skeleton;
-    editing.recorder_ns = replay->recorder_ns;
-    editing.selected = arena_new_array(&scratch, uint32_t, editing.graph->nodes.count + 1);
-    editing.is_gone = arena_new_array(&scratch, bool, editing.graph->nodes.count + 1);
+    editing.selected = arena_new_array(scratch, uint32_t, editing.graph->nodes.count + 1);
+    editing.is_gone = arena_new_array(scratch, bool, editing.graph->nodes.count + 1);
     ok = editing.selected && editing.is_gone &&
-         graph_changes_make(&editing.changes, &replay->skeleton->graph, &scratch);
+         graph_changes_make(&editing.changes, &replay->skeleton->graph, scratch);
     for (size_t i = 0; ok && i < count; i++)
         ok = apply(&editing, &edits[i]);
-    ok = ok && schedule_make(&schedule, &replay->skeleton->graph, &editing.changes, &scratch);
+    ok = ok && schedule_make(&schedule, &replay->skeleton->graph, &editing.changes, scratch);
     if (ok) {
         double step_ns = fmin(replay->step_ns, fmax(schedule.step_ns, editing.aside_ns));
 
         result->step_ns = step_ns * steps_ns(&study->steps) / replay->step_ns;
         result->saved_ns = steps_ns(&study->steps) - result->step_ns;
     }
+    return ok;
+}
+
+bool graph_replay_run(struct study *study, const struct edit *edits, size_t count,
+                      struct graph_replay_result *result)
+{
+    struct graph_replay *replay = get(study);
+    struct arena         scratch = { .budget_bytes = study->arena->budget_bytes };
+    struct text          key = { .arena = &scratch };
+    uint32_t             known;
+    bool                 ok = true;
+
+    if (!replay || !can_edit(replay->whole, edits, count))
+        return false;
+    edits_key(edits, count, &key);
+    known = text_is_whole(&key) ? intern_find(&replay->asked, text_str(&key)) : NO_ID;
+    if (known != NO_ID)
+        *result = replay->answers.items[known - 1];
+    else
+        ok = run(replay, study, edits, count, &scratch, result);
+    if (ok && known == NO_ID && vec_push(&replay->answers, study->arena, *result) &&
+        intern_add(&replay->asked, text_str(&key)) == NO_ID)
+        replay->answers.count--;
     arena_free(&scratch);
     return ok;
 }

@@ -407,32 +407,33 @@ static double recorded_scale(const struct replay *replay)
     return sum_ns > 0 ? steps_ns(&replay->study->steps) * steps / sum_ns : 1;
 }
 
-bool replay_run(struct study *study, const struct edit *edits, size_t count,
+/* Without a path only what edits say outright. */
+static bool run_without_path(const struct edit *edits, size_t count, struct replay_result *result,
+                             struct err *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (edits[i].kind != EDIT_STEP)
+            return err_set(err, ERR_INCONCLUSIVE, "no step with a timeline to replay");
+        result->step_ns = fmax(0, result->step_ns - edits[i].ns);
+        result->selected_ns = result->recorded_ns = edits[i].ns;
+    }
+    return true;
+}
+
+static bool run(struct study *study, const struct edit *edits, size_t count,
                 struct replay_result *result, struct err *err)
 {
     struct replay replay = { .study = study,
                              .path = &study->path,
                              .pipeline = study->pipeline,
+                             .groups = study->groups,
                              .arena = { .budget_bytes = study->arena->budget_bytes } };
     double        selected = 0, recorded = 0;
     bool          ok;
 
-    *result = (struct replay_result) { .step_ns = steps_ns(&study->steps), .bound = PART_UNKNOWN };
-    if (study->path.segments.count == 0) { /* without a path only what edits say outright */
-        for (size_t i = 0; i < count; i++) {
-            if (edits[i].kind != EDIT_STEP)
-                return err_set(err, ERR_INCONCLUSIVE, "no step with a timeline to replay");
-            result->step_ns = fmax(0, result->step_ns - edits[i].ns);
-            result->selected_ns = result->recorded_ns = edits[i].ns;
-        }
-        return true;
-    }
-    if (!study->groups)
-        study->groups = segment_groups_make(study, err);
-    replay.groups = study->groups;
-    if (study->groups && study->groups->unchanged.step_ns == 0)
+    if (study->groups->unchanged.step_ns == 0)
         study->groups->unchanged = cost_of_groups(&replay, false);
-    ok = replay.groups && prepare(&replay, err);
+    ok = prepare(&replay, err);
     for (size_t i = 0; ok && i < count; i++)
         ok = apply(&replay, &edits[i], &selected, &recorded, err);
     if (ok) {
@@ -449,5 +450,51 @@ bool replay_run(struct study *study, const struct edit *edits, size_t count,
             recorded * recorded_scale(&replay) / (double)study->path.step_rows.count;
     }
     arena_free(&replay.arena);
+    return ok;
+}
+
+void edits_key(const struct edit *edits, size_t count, struct text *key)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct edit_select *select = &edits[i].select;
+        const char *const         names[] = { select->name, select->op_type, select->stage };
+
+        text_print(key, "%d %x %x %x %x %a %a", edits[i].kind, select->part_mask, select->kind_mask,
+                   select->host, select->cell, edits[i].factor, edits[i].ns);
+        for (size_t n = 0; n < ARRAY_COUNT(names); n++) {
+            text_add_byte(key, names[n] ? '=' : '-');
+            text_add(key, str_from(names[n] ? names[n] : ""));
+            text_add_byte(key, '\0');
+        }
+    }
+}
+
+/* What rules ask for is asked again when their findings are priced. */
+bool replay_run(struct study *study, const struct edit *edits, size_t count,
+                struct replay_result *result, struct err *err)
+{
+    struct arena           scratch = { .budget_bytes = study->arena->budget_bytes };
+    struct text            key = { .arena = &scratch };
+    struct segment_groups *groups;
+    uint32_t               known;
+    bool                   ok = true;
+
+    *result = (struct replay_result) { .step_ns = steps_ns(&study->steps), .bound = PART_UNKNOWN };
+    if (study->path.segments.count == 0)
+        return run_without_path(edits, count, result, err);
+    groups = study->groups = study->groups ? study->groups : segment_groups_make(study, err);
+    if (!groups)
+        return false;
+    text_add_byte(&key, '>');
+    edits_key(edits, count, &key);
+    known = text_is_whole(&key) ? intern_find(&groups->asked, text_str(&key)) : NO_ID;
+    if (known != NO_ID)
+        *result = groups->answers.items[known - 1];
+    else
+        ok = run(study, edits, count, result, err);
+    if (ok && known == NO_ID && vec_push(&groups->answers, study->arena, *result) &&
+        intern_add(&groups->asked, text_str(&key)) == NO_ID)
+        groups->answers.count--;
+    arena_free(&scratch);
     return ok;
 }

@@ -15,6 +15,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/text.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -55,6 +56,8 @@ struct replay_result {
                            took of the host, in the length of the recorded one */
     int bound;          /* enum part that then takes most of the step */
 };
+/* Adds to a text what tells edits from others. */
+void edits_key(const struct edit *edits, size_t count, struct text *key);
 /* ERR_USAGE for a bad pattern. Without usable steps: ERR_INCONCLUSIVE. */
 bool replay_run(struct study *study, const struct edit *edits, size_t count,
                 struct replay_result *result, struct err *err);

@@ -262,7 +262,8 @@ struct segment_groups *segment_groups_make(struct study *study, struct err *err)
             grouping.group_of_frame && grouping.groups->group_of_segment && group_frames(&grouping);
         if (ok)
             find_recorder(&grouping);
-        ok = ok && group_segments(&grouping) && take_spikes_off(&grouping);
+        ok = ok && group_segments(&grouping) && take_spikes_off(&grouping) &&
+             intern_init(&grouping.groups->asked, study->arena);
     }
     arena_free(&grouping.scratch);
     if (!ok)

@@ -6,7 +6,9 @@
 #define TFPROF_ANALYZE_SEGMENT_GROUPS_H
 
 #include "analyze/path/path.h"
+#include "analyze/replay/replay.h"
 #include "base/err.h"
+#include "base/intern.h"
 #include "base/vec.h"
 
 #include <stdbool.h>
@@ -35,6 +37,8 @@ struct path_costs { /* means over the looked-at steps */
 };
 struct segment_groups {
     struct path_costs unchanged; /* replay's, of the path as it is; step_ns 0: not asked yet */
+    struct intern     asked;     /* keys of edits that were replayed before */
+    VEC(struct replay_result) answers; /* by key, from the first one on, which is 1 */
     VEC(struct frame_group) frames;
     VEC(struct segment_group) groups;
     uint32_t *group_of_segment;
