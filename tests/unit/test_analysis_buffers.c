@@ -41,7 +41,7 @@ static void add_event(struct profile_builder *b, enum program_event_kind kind, u
  * 0. The program is given 200 bytes, in which `given` takes 160. It takes 328 in all, and so do the
  * rows: 40 + 60 + 28 + 200.
  */
-static void what_shares_memory_counts_once(void **state)
+TEST(what_shares_memory_counts_once)
 {
     struct program_allocation allocations[] = {
         { .number = 3, .kind = PROGRAM_TEMPORARY, .bytes = 128 },
@@ -50,7 +50,6 @@ static void what_shares_memory_counts_once(void **state)
     struct profile_builder b;
     struct err             err = { 0 };
 
-    (void)state;
     builder_start(&b, FORMAT_XSPACE);
     for (size_t i = 0; i < 2; i++) {
         allocations[i].module = builder_name(&b, "jit_f");
@@ -86,5 +85,3 @@ static void what_shares_memory_counts_once(void **state)
     assert_true(isnan(builder_cell(&b, "program_heap", "op", "c", "in_use_bytes")));
     builder_free(&b);
 }
-
-RUN_TESTS(cmocka_unit_test(what_shares_memory_counts_once))

@@ -13,7 +13,7 @@
  * and 600, rank 1 at 300 and 610; all end at 400 and 700. Rank 1 is last in both, late by 200 and
  * 10: mean 105. Rank 0 spends 300 + 100 us in them; a kernel of its device hides 150..250.
  */
-static void the_late_rank_is_named(void **state)
+TEST(the_late_rank_is_named)
 {
     static const int64_t   starts[2][2] = { { 100000, 600000 }, { 300000, 610000 } };
     static const int64_t   ends[2] = { 400000, 700000 };
@@ -21,7 +21,6 @@ static void the_late_rank_is_named(void **state)
     struct profile_builder b;
     struct err             err = { 0 };
 
-    (void)state;
     builder_start(&b, FORMAT_KINETO);
     for (uint32_t rank = 0; rank < 2; rank++) {
         uint32_t host = builder_host(&b, names[rank]);
@@ -65,13 +64,12 @@ static void the_late_rank_is_named(void **state)
 }
 
 /* Two ranks come 100 us apart to a collective that takes either of them 10 us. */
-static void a_skew_longer_than_the_collective_is_no_share(void **state)
+TEST(a_skew_longer_than_the_collective_is_no_share)
 {
     static const char     *names[] = { "h0", "h1" };
     struct profile_builder b;
     struct err             err = { 0 };
 
-    (void)state;
     builder_start(&b, FORMAT_XSPACE);
     for (uint32_t rank = 0; rank < 2; rank++) {
         uint32_t host = builder_host(&b, names[rank]);
@@ -88,12 +86,11 @@ static void a_skew_longer_than_the_collective_is_no_share(void **state)
     builder_free(&b);
 }
 
-static void one_rank_without_collectives_is_said(void **state)
+TEST(one_rank_without_collectives_is_said)
 {
     struct profile_builder b;
     struct err             err = { 0 };
 
-    (void)state;
     builder_start_host(&b, FORMAT_XSPACE);
     builder_finish(&b);
     assert_true(analysis_comm.run(&b.study, &err));
@@ -104,14 +101,13 @@ static void one_rank_without_collectives_is_said(void **state)
 
 /* "record_param_comms" stands for all collectives of PyTorch: two all-reduces of 10 ns and a
  * broadcast of 30 are two rows. */
-static void types_of_one_name_are_told_apart(void **state)
+TEST(types_of_one_name_are_told_apart)
 {
     struct profile_builder b;
     struct err             err = { 0 };
     struct collective      row = { .bytes_in = -1, .bytes_out = -1, .sequence = -1 };
     uint32_t               host, thread;
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_KINETO);
     thread = builder_timeline(&b, host, NO_ID, "main");
     builder_step(&b, host, 0, 1000);
@@ -139,7 +135,7 @@ static void types_of_one_name_are_told_apart(void **state)
  * An H100's switches add: 90 MB over 450 GB/s once, 200 us. Nothing is told where the ranks are of
  * two machines or the machine's size is not recorded.
  */
-static void links_tell_the_least_time(void **state)
+TEST(links_tell_the_least_time)
 {
     static const struct {
         const char *device, *ranks;
@@ -155,7 +151,6 @@ static void links_tell_the_least_time(void **state)
         { "an abacus", "[0, 1, 2, 3]", 8, 0 },
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct profile_builder b;
         struct err             err = { 0 };
@@ -187,9 +182,3 @@ static void links_tell_the_least_time(void **state)
         builder_free(&b);
     }
 }
-
-RUN_TESTS(cmocka_unit_test(the_late_rank_is_named),
-          cmocka_unit_test(a_skew_longer_than_the_collective_is_no_share),
-          cmocka_unit_test(one_rank_without_collectives_is_said),
-          cmocka_unit_test(types_of_one_name_are_told_apart),
-          cmocka_unit_test(links_tell_the_least_time))

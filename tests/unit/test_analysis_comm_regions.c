@@ -44,7 +44,7 @@ static void build(struct profile_builder *b, const struct call *calls, size_t co
  * is PyTorch's), none 400: of 1000 in all 40 % and 20 %; a step 1 call of 200 ns, half a call of
  * 100.
  */
-static void innermost_range_of_the_user_counts(void **state)
+TEST(innermost_range_of_the_user_counts)
 {
     static const struct call calls[] = {
         { { "model", "experts" }, 300 },
@@ -54,7 +54,6 @@ static void innermost_range_of_the_user_counts(void **state)
     };
     struct profile_builder b;
 
-    (void)state;
     build(&b, calls, ARRAY_COUNT(calls));
     assert_true(builder_cell(&b, "comm_regions", "region", "experts", "count") == 1);
     assert_true(builder_cell(&b, "comm_regions", "region", "experts", "ns") == 200);
@@ -65,16 +64,12 @@ static void innermost_range_of_the_user_counts(void **state)
     builder_free(&b);
 }
 
-static void ranges_are_asked_for(void **state)
+TEST(ranges_are_asked_for)
 {
     static const struct call calls[] = { { { "DistributedDataParallel.forward", NULL }, 100 } };
     struct profile_builder   b;
 
-    (void)state;
     build(&b, calls, ARRAY_COUNT(calls));
     assert_non_null(facts_why_absent(&b.study.facts, "comm_regions")->capture);
     builder_free(&b);
 }
-
-RUN_TESTS(cmocka_unit_test(innermost_range_of_the_user_counts),
-          cmocka_unit_test(ranges_are_asked_for))

@@ -25,14 +25,13 @@ static struct two_streams build_gpu(struct profile_builder *b)
 
 /* Copies of 4 MB from pageable memory, 100 us each, at 0 and 250 us; a kernel runs 200..600 us and
  * hides the second. Exposed: 100 us of 1000. */
-static void copies_are_exposed_where_no_kernel_runs(void **state)
+TEST(copies_are_exposed_where_no_kernel_runs)
 {
     struct profile_builder b;
     struct err             err = { 0 };
     struct two_streams     s;
     uint32_t               copy;
 
-    (void)state;
     s = build_gpu(&b);
     copy = builder_activity(&b, "Memcpy HtoD (Pageable -> Device)", ACTIVITY_MEMCPY, NO_ID);
     b.profile.activities.items[copy].copy = COPY_H2D;
@@ -84,7 +83,7 @@ static void check_pageable(const char *kinds, double pageable_bytes, double is_p
 /* Calls of a step of 1000 us are made at 100 and 200 us of the step before: its window is 1000 to
  * 2000, its calls lie in 0 to 1000. One copy runs at once, in the window before, one in the step,
  * and one of the step behind is made in it. Two are its own. */
-static void copies_are_of_the_step_that_asked(void **state)
+TEST(copies_are_of_the_step_that_asked)
 {
     static const int64_t   called_ns[] = { 100000, 200000, 1100000 };
     static const int64_t   ran_ns[] = { 110000, 1200000, 1500000 };
@@ -94,7 +93,6 @@ static void copies_are_of_the_step_that_asked(void **state)
     struct step           *step;
     uint32_t               copy;
 
-    (void)state;
     s = build_gpu(&b);
     copy = builder_activity(&b, "Memcpy HtoD (Pinned -> Device)", ACTIVITY_MEMCPY, NO_ID);
     b.profile.activities.items[copy].copy = COPY_H2D;
@@ -117,9 +115,8 @@ static void copies_are_of_the_step_that_asked(void **state)
     builder_free(&b);
 }
 
-static void pageable_memory_is_what_is_told(void **state)
+TEST(pageable_memory_is_what_is_told)
 {
-    (void)state;
     check_pageable("pageable -> device", 1048576, true);
     check_pageable("pinned -> device", 0, false);
     check_pageable("unknown -> device", NAN, false);
@@ -127,13 +124,12 @@ static void pageable_memory_is_what_is_told(void **state)
 }
 
 /* On the CPU the host's transfer calls stand alone; the nested one is the same transfer. */
-static void host_transfers_count_once(void **state)
+TEST(host_transfers_count_once)
 {
     struct profile_builder b;
     struct err             err = { 0 };
     uint32_t               host, thread;
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_XSPACE);
     thread = builder_timeline(&b, host, NO_ID, "python");
     builder_step(&b, host, 0, 100000);
@@ -152,14 +148,13 @@ static void host_transfers_count_once(void **state)
  * launched at 380 and starts at 400. Bubble: 310..400 = 90 us; the wait itself is free.
  * The launch call of 390 lasts 10 us and ends before its kernel: none blocks.
  */
-static void a_sync_costs_its_bubble(void **state)
+TEST(a_sync_costs_its_bubble)
 {
     struct profile_builder b;
     struct err             err = { 0 };
     struct two_streams     s;
     uint32_t               launch, kernel;
 
-    (void)state;
     s = build_gpu(&b);
     launch = builder_slice(&b, s.thread, "cudaLaunchKernel", ACTIVITY_LAUNCH, 90000, 5000);
     kernel = builder_slice(&b, s.compute, "k", ACTIVITY_KERNEL, 100000, 200000);
@@ -189,13 +184,12 @@ static void a_sync_costs_its_bubble(void **state)
  * us on. At its launch the first has nothing before it, the second the first: depths 0 and 1, and
  * latencies of 10 and 95 us, in the middle 0.5 and 52.5 us.
  */
-static void a_graph_is_one_launch(void **state)
+TEST(a_graph_is_one_launch)
 {
     struct profile_builder b;
     struct err             err = { 0 };
     struct two_streams     s;
 
-    (void)state;
     s = build_gpu(&b);
     for (int replay = 0; replay < 2; replay++) {
         uint32_t launch = builder_slice(&b, s.thread, "cudaGraphLaunch", ACTIVITY_LAUNCH,
@@ -220,14 +214,13 @@ static void a_graph_is_one_launch(void **state)
  * One gap of the device from 300 to 400 us. Waits of three threads end in it, at 310, 320 and 350,
  * and wait for the same work: 400 - 310 = 90 us of idle time behind them, not 90 + 80 + 50.
  */
-static void waits_of_several_threads_share_a_bubble(void **state)
+TEST(waits_of_several_threads_share_a_bubble)
 {
     struct profile_builder b;
     struct err             err = { 0 };
     struct two_streams     s;
     uint32_t               second, third, host;
 
-    (void)state;
     s = build_gpu(&b);
     host = b.profile.timelines.items[s.thread].host;
     second = builder_timeline(&b, host, NO_ID, "second");
@@ -298,14 +291,13 @@ static void in_python(struct profile_builder *b, uint32_t thread, const char *na
 
 /* A wait inside of a library's function, which train_step calls: its file is the one that the
  * compiled op comes from, while profiler.py, a name without a folder too, is not. */
-static void a_wait_is_of_the_programs_own_function(void **state)
+TEST(a_wait_is_of_the_programs_own_function)
 {
     struct profile_builder b;
     struct err             err = { 0 };
     struct two_streams     s = build_gpu(&b);
     uint32_t               op = builder_op(&b, "fusion.1", "fusion", NULL);
 
-    (void)state;
     b.profile.format = FORMAT_XSPACE;
     b.profile.ops.items[op].source = add_source(&b, "/home/u/train.py", 3);
     in_python(&b, s.thread, "$train.py:12 train_step", "train.py", 100);
@@ -319,18 +311,8 @@ static void a_wait_is_of_the_programs_own_function(void **state)
     builder_free(&b);
 }
 
-static void waits_of_a_server_hold_no_other_request(void **state)
+TEST(waits_of_a_server_hold_no_other_request)
 {
-    (void)state;
     check_server(true, 90000, 200000);
     check_server(false, 10000, 100000);
 }
-
-RUN_TESTS(cmocka_unit_test(copies_are_exposed_where_no_kernel_runs),
-          cmocka_unit_test(copies_are_of_the_step_that_asked),
-          cmocka_unit_test(host_transfers_count_once),
-          cmocka_unit_test(pageable_memory_is_what_is_told),
-          cmocka_unit_test(a_sync_costs_its_bubble), cmocka_unit_test(a_graph_is_one_launch),
-          cmocka_unit_test(waits_of_several_threads_share_a_bubble),
-          cmocka_unit_test(a_wait_is_of_the_programs_own_function),
-          cmocka_unit_test(waits_of_a_server_hold_no_other_request))

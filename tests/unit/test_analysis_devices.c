@@ -14,7 +14,7 @@
  * 980..1000 = 370. Idle 630: 0..100 input (85 of 100), 350..500 host-late (launch at 400 > 350),
  * 600..980 sync (370 of 380).
  */
-static void gaps_have_causes(void **state)
+TEST(gaps_have_causes)
 {
     static const struct {
         const char *fact;
@@ -35,7 +35,6 @@ static void gaps_have_causes(void **state)
     struct err             err = { 0 };
     uint32_t               host, gpu, thread, one, two, from, to;
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_KINETO);
     gpu = builder_device(&b, host, "GPU 0", "NVIDIA A100", DEVICE_GPU);
     thread = builder_timeline(&b, host, NO_ID, "main");
@@ -68,13 +67,12 @@ static void gaps_have_causes(void **state)
 }
 
 /* Of two devices the other works behind the step: the step's device is busy for 700 of 1000 us. */
-static void devices_of_other_times_do_not_count(void **state)
+TEST(devices_of_other_times_do_not_count)
 {
     struct profile_builder b;
     struct err             err = { 0 };
     uint32_t               host, thread;
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_XSPACE);
     thread = builder_timeline(&b, host, NO_ID, "main");
     builder_slice(&b, thread, "op", ACTIVITY_OP, 0, 1000);
@@ -95,7 +93,7 @@ static void devices_of_other_times_do_not_count(void **state)
 
 /* Data sheets: A100 156 TFLOP/s in TF32 and no type of 8 bit floats, H100 495 and 1979, V100
  * neither. */
-static void makers_say_which_types_a_device_multiplies(void **state)
+TEST(makers_say_which_types_a_device_multiplies)
 {
     static const struct {
         const char *model;
@@ -107,7 +105,6 @@ static void makers_say_which_types_a_device_multiplies(void **state)
         { "an accelerator of next year", NAN, NAN },
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct profile_builder b;
         struct err             err = { 0 };
@@ -129,12 +126,11 @@ static void makers_say_which_types_a_device_multiplies(void **state)
     }
 }
 
-static void a_cpu_program_has_no_device(void **state)
+TEST(a_cpu_program_has_no_device)
 {
     struct profile_builder b;
     struct err             err = { 0 };
 
-    (void)state;
     builder_start(&b, FORMAT_XSPACE);
     builder_device(&b, builder_host(&b, "h"), "CPU", "", DEVICE_CPU);
     builder_finish(&b);
@@ -144,7 +140,3 @@ static void a_cpu_program_has_no_device(void **state)
     assert_int_equal(b.study.devices->rows.count, 0);
     builder_free(&b);
 }
-
-RUN_TESTS(cmocka_unit_test(gaps_have_causes), cmocka_unit_test(devices_of_other_times_do_not_count),
-          cmocka_unit_test(makers_say_which_types_a_device_multiplies),
-          cmocka_unit_test(a_cpu_program_has_no_device))

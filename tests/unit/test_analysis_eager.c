@@ -18,12 +18,11 @@ static void train(struct program *program, int64_t first_number, bool has_backwa
 }
 
 /* Two linear layers forward and back, the same two again without: 8 us of work for nothing. */
-static void a_second_forward_is_seen(void **state)
+TEST(a_second_forward_is_seen)
 {
     struct program program;
     struct err     err = { 0 };
 
-    (void)state;
     start(&program);
     train(&program, 1, true);
     train(&program, 40, false);
@@ -44,12 +43,11 @@ static void a_second_forward_is_seen(void **state)
 /* An optimizer's step that holds the forward and the backward pass: the update is what is behind
  * the last node, an op of 2 us and a pause of 0.1 us. The same two layers behind it, without
  * gradients, are called for a metric: 8 us. */
-static void a_step_with_a_closure(void **state)
+TEST(a_step_with_a_closure)
 {
     struct program program;
     struct err     err = { 0 };
 
-    (void)state;
     start(&program);
     train(&program, 1, true);
     call(&program, "aten::_fused_adam_", "f32[32,16]", 2000);
@@ -74,12 +72,11 @@ static void a_step_with_a_closure(void **state)
 
 /* Clearing 2 gradients of 512 and 128 elements takes 2 + 1 us within 5 us; clipping takes 2 norms
  * and a product from the end of the backward pass: 3 x 2 us and two pauses of 0.1 us. */
-static void clearing_and_clipping_are_summed(void **state)
+TEST(clearing_and_clipping_are_summed)
 {
     struct program program;
     struct err     err = { 0 };
 
-    (void)state;
     start(&program);
     builder_slice(&program.b, program.thread, "Optimizer.zero_grad#SGD.zero_grad",
                   ACTIVITY_ANNOTATION, 0, 5000);
@@ -113,14 +110,13 @@ static void clearing_and_clipping_are_summed(void **state)
  * every step has 500. The 350 us behind the last call of the third step are no other step's, and
  * the pause inside the optimizer is its own.
  */
-static void pauses_of_every_step_are_summed(void **state)
+TEST(pauses_of_every_step_are_summed)
 {
     static const int64_t starts[] = { 600000, 690000, 600000 },
                          ends[] = { 1000000, 1000000, 650000 };
     struct program program;
     struct err     err = { 0 };
 
-    (void)state;
     start(&program);
     builder_step(&program.b, program.host, 1000000, 2000000);
     builder_step(&program.b, program.host, 2000000, 3000000);
@@ -140,12 +136,11 @@ static void pauses_of_every_step_are_summed(void **state)
 }
 
 /* One conversion of 3 us that copies; one that hands its input on is none. */
-static void casts_are_counted(void **state)
+TEST(casts_are_counted)
 {
     struct program program;
     struct err     err = { 0 };
 
-    (void)state;
     start(&program);
     call(&program, "aten::to", "bf16[16,16]", 3000);
     program.now = 500;
@@ -161,7 +156,7 @@ static void casts_are_counted(void **state)
 
 /* Under autocast a product copies its weight to another type, here in 2 us of its 5. It is told
  * where what it takes are of two types, or the weight is four times as large as the rows. */
-static void products_convert_their_weights(void **state)
+TEST(products_convert_their_weights)
 {
     static const struct {
         const char *tensors;
@@ -170,7 +165,6 @@ static void products_convert_their_weights(void **state)
                  { "f32[4,16] f32[16,16]", true },
                  { "f32[8,16] f32[16,16]", false } };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(ways); i++) {
         struct program program;
         struct err     err = { 0 };
@@ -190,11 +184,10 @@ static void products_convert_their_weights(void **state)
 }
 
 /* Medians of unordered values, odd and even counts. */
-static void medians_need_no_order(void **state)
+TEST(medians_need_no_order)
 {
     double odd[] = { 5, 1, 4, 2, 3 }, even[] = { 9, 1, 9, 3, 2, 9 }, one[] = { 7 };
 
-    (void)state;
     assert_true(sample_middle(odd, 5) == 3);
     assert_true(sample_middle(even, 6) == 6);
     assert_true(sample_middle(one, 1) == 7);
@@ -203,12 +196,11 @@ static void medians_need_no_order(void **state)
 
 /* One row added to 63 copies them all (3 us), and what was copied is given back before the next
  * call, 2.1 us behind; two halves make something new. */
-static void appending_is_seen(void **state)
+TEST(appending_is_seen)
 {
     struct program program;
     struct err     err = { 0 };
 
-    (void)state;
     start(&program);
     call(&program, "aten::cat", "f32[8,63,64] f32[8,1,64]", 3000);
     program.now += 2000;
@@ -225,7 +217,7 @@ static void appending_is_seen(void **state)
  * with one of 80 us: on a device the kernels count, so 40 us forward and 80 us backward. Adding a
  * gradient launches 7 us, clearing four one after the other 2 us each.
  */
-static void on_a_device_its_work_counts(void **state)
+TEST(on_a_device_its_work_counts)
 {
     struct program program;
     struct err     err = { 0 };
@@ -235,7 +227,6 @@ static void on_a_device_its_work_counts(void **state)
     } launches[8];
     size_t count = 0;
 
-    (void)state;
     start(&program);
     gpu = builder_device(&program.b, program.host, "GPU 0", "", DEVICE_GPU);
     stream = builder_timeline(&program.b, program.host, gpu, "stream 7");
@@ -275,12 +266,11 @@ static void on_a_device_its_work_counts(void **state)
 }
 
 /* One product on eight rows, two losses that each go back over it: node 7 runs again for 4 us. */
-static void a_second_backward_is_seen(void **state)
+TEST(a_second_backward_is_seen)
 {
     struct program program;
     struct err     err = { 0 };
 
-    (void)state;
     start(&program);
     numbered(&program, call(&program, "aten::linear", "f32[8,16] f32[4,16]", 1000), 7);
     node(&program, 7, 5000);
@@ -297,13 +287,12 @@ static void a_second_backward_is_seen(void **state)
 /* The same where the op inside the first node, of 1 us, is recorded itself: gradients of gradients
  * go back over the same call again. A step of an optimizer that holds a backward pass is no update.
  */
-static void gradients_of_gradients(void **state)
+TEST(gradients_of_gradients)
 {
     struct program program;
     struct err     err = { 0 };
     int64_t        begin;
 
-    (void)state;
     start(&program);
     begin = program.now;
     program.now += 100;
@@ -326,7 +315,7 @@ static void gradients_of_gradients(void **state)
 /* Sixteen gradients are handed over; behind them each parameter is multiplied (1 us) and written
  * (1 us), with 100 ns between calls: 32 x 1000 + 31 x 100 ns. Fewer writes are no such loop. That
  * another program holds one call up does not make the calls long. */
-static void parameters_written_by_hand(void **state)
+TEST(parameters_written_by_hand)
 {
     for (int writes = 16; writes >= 8; writes -= 8) {
         struct program program;
@@ -358,12 +347,11 @@ static void parameters_written_by_hand(void **state)
 /* Rows of 64 and 512 against each other make 64 x 512 x 8 values of 4096 at most: 64 times as many.
  * The sum behind it takes them back: 3 + 2 us. The same with a copy that is spread out first:
  * 4 + 3 + 2 us. A mask that is added to scores makes nothing larger. */
-static void all_pairs_are_seen(void **state)
+TEST(all_pairs_are_seen)
 {
     struct program program;
     struct err     err = { 0 };
 
-    (void)state;
     start(&program);
     call(&program, "aten::mul", "f32[64,1,8] f32[1,512,8]", 3000);
     call(&program, "aten::sum", "f32[64,512,8]", 2000);
@@ -394,12 +382,11 @@ static void inside(struct program *program, const char *name, int64_t at, int64_
  * one only multiplies, and a layer of another kind that drops is not one kernel otherwise. Dropout
  * of its own takes 5 us.
  */
-static void attention_that_drops_is_priced(void **state)
+TEST(attention_that_drops_is_priced)
 {
     struct program program;
     struct err     err = { 0 };
 
-    (void)state;
     start(&program);
     inside(&program, "aten::matmul", 1000, 10000);
     inside(&program, "aten::dropout", 12000, 20000);
@@ -418,14 +405,13 @@ static void attention_that_drops_is_priced(void **state)
 
 /* Bags of rows of a table of 1000 x 8: their dense gradient takes 5 us, a sparse one counts for
  * nothing. */
-static void bags_of_embeddings(void **state)
+TEST(bags_of_embeddings)
 {
     static const char *const inner[] = { "aten::_embedding_bag_dense_backward",
                                          "aten::_embedding_bag_sparse_backward" };
     struct program           program;
     struct err               err = { 0 };
 
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         int64_t begin_ns;
 
@@ -444,13 +430,3 @@ static void bags_of_embeddings(void **state)
         builder_free(&program.b);
     }
 }
-
-RUN_TESTS(cmocka_unit_test(a_second_forward_is_seen), cmocka_unit_test(bags_of_embeddings),
-          cmocka_unit_test(a_step_with_a_closure),
-          cmocka_unit_test(clearing_and_clipping_are_summed),
-          cmocka_unit_test(pauses_of_every_step_are_summed), cmocka_unit_test(casts_are_counted),
-          cmocka_unit_test(products_convert_their_weights),
-          cmocka_unit_test(on_a_device_its_work_counts), cmocka_unit_test(appending_is_seen),
-          cmocka_unit_test(medians_need_no_order), cmocka_unit_test(a_second_backward_is_seen),
-          cmocka_unit_test(gradients_of_gradients), cmocka_unit_test(parameters_written_by_hand),
-          cmocka_unit_test(all_pairs_are_seen), cmocka_unit_test(attention_that_drops_is_priced))

@@ -47,11 +47,10 @@ static double fact(const struct program *program, const char *name)
 
 /* The mean of 64 values is read: 3 + 0.1 + 1 us; abs, max and their read: 2 + 2 + 1 + 0.2 us; the
  * value at a rank: 6 + 0.1 + 1 us. The loss has one value, and nothing is taken of it. */
-static void statistics_are_read(void **state)
+TEST(statistics_are_read)
 {
     struct program program;
 
-    (void)state;
     start(&program);
     call_of(&program, kind(&program, "aten::linear", "f32[8,64] f32[64,64]"), 9000);
     call_of(&program, kind(&program, "aten::mean", "f32[64]"), 3000);
@@ -71,11 +70,10 @@ static void statistics_are_read(void **state)
 
 /* Three times arange, a difference and a mask of it: 1 + 2 + 3 + 0.2 us each, of which two are
  * again. Noise of the same size is drawn, so it is no constant. */
-static void constants_are_built_again(void **state)
+TEST(constants_are_built_again)
 {
     struct program program;
 
-    (void)state;
     start(&program);
     uint32_t arange = kind(&program, "aten::arange", NULL);
     uint32_t sub = kind(&program, "aten::sub", "f32[9,1] f32[1,9]");
@@ -102,12 +100,11 @@ static void constants_are_built_again(void **state)
 
 /* Five rounds take a slice, norm the weight (3 us, backward 4 us) and multiply by it: four of them
  * are again, each 3 + 4 us. */
-static void weights_are_derived_again(void **state)
+TEST(weights_are_derived_again)
 {
     struct program program;
     uint32_t       norms[5];
 
-    (void)state;
     start(&program);
     uint32_t select = kind(&program, "aten::select", "f32[16,5,64]");
     uint32_t norm = kind(&program, "aten::_weight_norm", "f32[64,64] f32[64,1]");
@@ -127,9 +124,8 @@ static void weights_are_derived_again(void **state)
 
 /* Behind the optimizer's step the product of the trained weight runs twice on other rows: from the
  * first of them to the end 5 + 0.1 + 5 + 0.1 + 2 us. With a draw it makes new experience. */
-static void validation_behind_the_update(void **state)
+TEST(validation_behind_the_update)
 {
-    (void)state;
     for (int draws = 0; draws < 2; draws++) {
         struct program program;
 
@@ -154,12 +150,11 @@ static void validation_behind_the_update(void **state)
 
 /* A tensor becomes text: isfinite, masked_select, ceil, then eight times a slice and its value. Of
  * 1 us each with 0.1 us between them that is 19 x 1.1 - 0.1 us. */
-static void a_tensor_is_printed(void **state)
+TEST(a_tensor_is_printed)
 {
     static const char *const first[] = { "aten::isfinite", "aten::masked_select", "aten::ceil" };
     struct program           program;
 
-    (void)state;
     start(&program);
     call_of(&program, kind(&program, "aten::linear", "f32[8,64] f32[64,64]"), 9000);
     for (size_t i = 0; i < 3; i++)
@@ -172,7 +167,3 @@ static void a_tensor_is_printed(void **state)
     assert_true(fact(&program, "torch.formatted_ns") == 20800);
     builder_free(&program.b);
 }
-
-RUN_TESTS(cmocka_unit_test(statistics_are_read), cmocka_unit_test(constants_are_built_again),
-          cmocka_unit_test(weights_are_derived_again),
-          cmocka_unit_test(validation_behind_the_update), cmocka_unit_test(a_tensor_is_printed))

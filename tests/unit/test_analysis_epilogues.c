@@ -16,7 +16,7 @@ static const char sum[] = "void at::native::reduce_kernel<512, 1>";
  *   mm, 100; a reduction over 8; add over 8: something else comes first
  * Two kernels, 30 ns behind 100 ns of products; the longest is the add of the linear.
  */
-static void kernels_behind_products(void **state)
+TEST(kernels_behind_products)
 {
     static const struct {
         const char *type, *tensors, *kernel;
@@ -39,7 +39,6 @@ static void kernels_behind_products(void **state)
     uint32_t               host, gpu, thread, stream;
     int64_t                now = 0;
 
-    (void)state;
     builder_start(&b, FORMAT_KINETO);
     b.profile.has_shapes = true;
     host = builder_host(&b, "h");
@@ -69,13 +68,12 @@ static void kernels_behind_products(void **state)
     builder_free(&b);
 }
 
-static void shapes_are_asked_for(void **state)
+TEST(shapes_are_asked_for)
 {
     struct profile_builder b;
     struct err             err = { 0 };
     uint32_t               host;
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_KINETO);
     builder_slice(
         &b,
@@ -89,5 +87,3 @@ static void shapes_are_asked_for(void **state)
                         "record_shapes=True");
     builder_free(&b);
 }
-
-RUN_TESTS(cmocka_unit_test(kernels_behind_products), cmocka_unit_test(shapes_are_asked_for))

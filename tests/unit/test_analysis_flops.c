@@ -7,7 +7,7 @@
 #include "model/hardware.h"
 #include "profile_builder.h"
 
-static void products_cost_two_mkn(void **state)
+TEST(products_cost_two_mkn)
 {
     static const struct {
         const char *type, *tensors;
@@ -23,7 +23,6 @@ static void products_cost_two_mkn(void **state)
         { "Relu", "f32[8] -> f32[8]", -1, 64 },
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct profile_builder b;
         uint32_t               op;
@@ -36,7 +35,7 @@ static void products_cost_two_mkn(void **state)
     }
 }
 
-static void models_are_found_by_name(void **state)
+TEST(models_are_found_by_name)
 {
     static const struct {
         const char *model;
@@ -51,7 +50,6 @@ static void models_are_found_by_name(void **state)
         { "AMD Instinct MI300X", DTYPE_F8, 2614.9e12, 5300e9 },
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         const struct hardware *hardware = hardware_find(str_from(cases[i].model));
 
@@ -64,13 +62,12 @@ static void models_are_found_by_name(void **state)
 }
 
 /* A CPU: product of 2e9 operations in 1 ms makes 2e12/s, the same in 4 ms a quarter of that. */
-static void the_best_rate_is_the_yardstick_on_a_cpu(void **state)
+TEST(the_best_rate_is_the_yardstick_on_a_cpu)
 {
     struct profile_builder b;
     struct err             err = { 0 };
     uint32_t               host, thread, fast, slow;
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_XSPACE);
     thread = builder_timeline(&b, host, NO_ID, "worker");
     fast = builder_op(&b, "fast", "MatMul", "f32[1000,1000] f32[1000,1000] -> f32[1000,1000]");
@@ -99,13 +96,12 @@ static void the_best_rate_is_the_yardstick_on_a_cpu(void **state)
 
 /* aten::linear calls aten::addmm through a view; both tell 2·1000·1000·1000 operations, which are
  * one product: 2e9 in the 2 ms of addmm, 1e12/s. What linear does beside it takes 1 us. */
-static void a_product_inside_a_call_counts_once(void **state)
+TEST(a_product_inside_a_call_counts_once)
 {
     struct profile_builder b;
     struct err             err = { 0 };
     uint32_t               host, thread, outer, inner;
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_KINETO);
     thread = builder_timeline(&b, host, NO_ID, "worker");
     outer = builder_op(&b, "aten::linear", "aten::linear", "f32[1000,1000] f32[1000,1000]");
@@ -131,7 +127,7 @@ static void a_product_inside_a_call_counts_once(void **state)
  *   tiny    three of [64] take 0.5 ns of 2 us: not held by its bytes
  *   cached  12.58 MB in 4 us is twice the bandwidth: served by caches, not counted
  * (6 + 20) of 6 + 12 + 20 + 20 + 2 + 4 us: 26 / 64. */
-static void ops_that_memory_holds(void **state)
+TEST(ops_that_memory_holds)
 {
     static const struct {
         const char *type, *tensors, *kernel;
@@ -151,7 +147,6 @@ static void ops_that_memory_holds(void **state)
     uint32_t               host, line;
     int64_t                at = 0;
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_KINETO);
     line = builder_timeline(
         &b, host, builder_device(&b, host, "GPU 0", "NVIDIA A100-SXM4-40GB", DEVICE_GPU), "s");
@@ -179,7 +174,7 @@ static void ops_that_memory_holds(void **state)
  * 0.6945. With half of the weights left out an A100 could do 624 in f16: of 4096 squares in 400 us
  * 0.5506.
  */
-static void each_type_has_its_peak(void **state)
+TEST(each_type_has_its_peak)
 {
     static const struct {
         const char *device, *type, *tensors;
@@ -199,7 +194,6 @@ static void each_type_has_its_peak(void **state)
           137438953472 / 4e-4 / 624e12 },
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct profile_builder b;
         struct err             err = { 0 };
@@ -225,13 +219,12 @@ static void each_type_has_its_peak(void **state)
 
 /* In 10 us 1 MB beside the chip at 2 TB/s takes 0.5 us, 40 MB inside of it at 8 TB/s take 5, and
  * 1e6 operations at 1e15/s a nanosecond: half of what the fastest memory could do. */
-static void what_lies_in_the_chip_may_hold_an_op(void **state)
+TEST(what_lies_in_the_chip_may_hold_an_op)
 {
     struct profile_builder b;
     struct err             err = { 0 };
     uint32_t               host, device, line, op;
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_XSPACE);
     device = builder_device(&b, host, "/device:TPU:0", "TPU", DEVICE_TPU);
     line = builder_timeline(&b, host, device, "ops");
@@ -250,9 +243,3 @@ static void what_lies_in_the_chip_may_hold_an_op(void **state)
     assert_true(fabs(builder_cell(&b, "roofline", "bound", "on-chip memory", "ns") - 10000) < 1);
     builder_free(&b);
 }
-
-RUN_TESTS(cmocka_unit_test(products_cost_two_mkn), cmocka_unit_test(models_are_found_by_name),
-          cmocka_unit_test(the_best_rate_is_the_yardstick_on_a_cpu),
-          cmocka_unit_test(a_product_inside_a_call_counts_once),
-          cmocka_unit_test(ops_that_memory_holds), cmocka_unit_test(each_type_has_its_peak),
-          cmocka_unit_test(what_lies_in_the_chip_may_hold_an_op))

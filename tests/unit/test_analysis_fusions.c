@@ -18,7 +18,7 @@ static const char product[] = "ampere_sgemm_128x64_tn";
  *   norm 30, rotate 20, store 10: the norm goes with the rotation, 50 and 20. What AMD's devices
  *     have, rotating and storing, needs a rotation that is in no other pair: rotate 20, store 10.
  */
-static void pairs_that_a_library_has(void **state)
+TEST(pairs_that_a_library_has)
 {
     static const struct {
         const char *kernel;
@@ -34,7 +34,6 @@ static void pairs_that_a_library_has(void **state)
         double   saved_ns; /* of all */
     } devices[] = { { 9, false, 2, 30 + 20 }, { 8, false, 1, 20 }, { 9, true, 2, 20 + 10 } };
 
-    (void)state;
     for (size_t d = 0; d < ARRAY_COUNT(devices); d++) {
         struct profile_builder b;
         struct err             err = { 0 };
@@ -67,11 +66,4 @@ static void pairs_that_a_library_has(void **state)
         assert_true(saved_ns == devices[d].saved_ns);
         builder_free(&b);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = { cmocka_unit_test(pairs_that_a_library_has) };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,7 +15,7 @@
  * times and 1.3 once: median 1.08. The product runs too seldom in a third of the steps to count
  * there.
  */
-static void products_and_clocks(void **state)
+TEST(products_and_clocks)
 {
     static const char     *others[] = { "a", "b", "c", "d", "e" };
     struct profile_builder b;
@@ -23,7 +23,6 @@ static void products_and_clocks(void **state)
     uint32_t               host, gpu, stream, comm;
     double                 alike_ns, all_ns;
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_KINETO);
     gpu = builder_device(&b, host, "GPU 0", "", DEVICE_GPU);
     stream = builder_timeline(&b, host, gpu, "stream 7");
@@ -62,13 +61,12 @@ static void products_and_clocks(void **state)
     builder_free(&b);
 }
 
-static void few_calls_say_nothing(void **state)
+TEST(few_calls_say_nothing)
 {
     struct profile_builder b;
     struct err             err = { 0 };
     uint32_t               host, gpu;
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_KINETO);
     gpu = builder_device(&b, host, "GPU 0", "", DEVICE_GPU);
     builder_slice(&b, builder_timeline(&b, host, gpu, "stream 7"), "ampere_sgemm", ACTIVITY_KERNEL,
@@ -81,5 +79,3 @@ static void few_calls_say_nothing(void **state)
     assert_non_null(facts_why_absent(&b.study.facts, "kernels.slowdown_alike"));
     builder_free(&b);
 }
-
-RUN_TESTS(cmocka_unit_test(products_and_clocks), cmocka_unit_test(few_calls_say_nothing))

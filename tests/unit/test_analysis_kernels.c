@@ -7,7 +7,7 @@
 #include "profile_builder.h"
 
 /* Names as they occur in published traces of each library. */
-static void names_tell_library_and_category(void **state)
+TEST(names_tell_library_and_category)
 {
     static const struct {
         const char          *name, *library;
@@ -127,7 +127,6 @@ static void names_tell_library_and_category(void **state)
         { "some_hash_1234abcd", NULL, KERNEL_OTHER, TENSOR_CORE_UNKNOWN, DTYPE_UNKNOWN },
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct kernel_name name = kernel_name_parse(str_from(cases[i].name));
 
@@ -141,7 +140,7 @@ static void names_tell_library_and_category(void **state)
     }
 }
 
-static void families_lose_templates_and_numbers(void **state)
+TEST(families_lose_templates_and_numbers)
 {
     static const struct {
         const char *name, *family;
@@ -153,7 +152,6 @@ static void families_lose_templates_and_numbers(void **state)
         { "42", "4" },
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
         assert_true(
             str_equal(kernel_name_family(str_from(cases[i].name)), str_from(cases[i].family)));
@@ -163,13 +161,12 @@ static void families_lose_templates_and_numbers(void **state)
  * Two steps of 1000 us; in each aten::mm (f64) launches a gemm without a type in its name, 300 us,
  * and aten::add (f32) one of 5 us. Compute 305 us a step: f64 300/305.
  */
-static void kernels_take_types_from_their_ops(void **state)
+TEST(kernels_take_types_from_their_ops)
 {
     struct profile_builder b;
     struct err             err = { 0 };
     uint32_t               host, gpu, thread, stream, mm, add;
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_KINETO);
     gpu = builder_device(&b, host, "GPU 0", "NVIDIA A100", DEVICE_GPU);
     thread = builder_timeline(&b, host, NO_ID, "main");
@@ -208,13 +205,12 @@ static void kernels_take_types_from_their_ops(void **state)
 
 /* On the CPU ops are weighed: a MatMul of 60 us in f32 and a Cast of 20 us from f64 (widest: f64).
  */
-static void ops_stand_in_without_kernels(void **state)
+TEST(ops_stand_in_without_kernels)
 {
     struct profile_builder b;
     struct err             err = { 0 };
     uint32_t               host, thread, matmul, cast;
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_XSPACE);
     thread = builder_timeline(&b, host, NO_ID, "main");
     matmul = builder_activity(&b, "MatMul", ACTIVITY_OP,
@@ -236,14 +232,13 @@ static void ops_stand_in_without_kernels(void **state)
 
 /* One kernel launched by two ops, 40 us each, is a row each but one kernel: it has 80 of 140 us,
  * more than the one with the longest row of 60 us. */
-static void a_kernel_is_one_by_its_name(void **state)
+TEST(a_kernel_is_one_by_its_name)
 {
     static const char *const ops[] = { "mul", "add", "relu" };
     struct profile_builder   b;
     struct err               err = { 0 };
     uint32_t                 gpu, thread, stream;
 
-    (void)state;
     builder_start(&b, FORMAT_XSPACE);
     gpu = builder_device(&b, builder_host(&b, "h"), "/device:GPU:0", "", DEVICE_GPU);
     thread = builder_timeline(&b, 0, NO_ID, "main");
@@ -286,13 +281,12 @@ static void a_kernel_is_one_by_its_name(void **state)
 }
 
 /* One kernel, 30 us with a block and 90 us with twelve: 90 of 120 us are those of twelve. */
-static void the_grid_that_takes_most(void **state)
+TEST(the_grid_that_takes_most)
 {
     struct profile_builder b;
     struct err             err = { 0 };
     uint32_t               stream;
 
-    (void)state;
     builder_start(&b, FORMAT_XSPACE);
     stream = builder_timeline(
         &b, 0, builder_device(&b, builder_host(&b, "h"), "/device:GPU:0", "", DEVICE_GPU),
@@ -314,9 +308,3 @@ static void the_grid_that_takes_most(void **state)
     assert_true(builder_cell(&b, "kernels", "name", "copy", "grid_share") == 0.75);
     builder_free(&b);
 }
-
-RUN_TESTS(cmocka_unit_test(names_tell_library_and_category),
-          cmocka_unit_test(families_lose_templates_and_numbers),
-          cmocka_unit_test(kernels_take_types_from_their_ops),
-          cmocka_unit_test(ops_stand_in_without_kernels),
-          cmocka_unit_test(a_kernel_is_one_by_its_name), cmocka_unit_test(the_grid_that_takes_most))

@@ -15,7 +15,7 @@
  *   F  called 800, runs 790..795: before its call
  * Latencies 10, 10, 190, 70, 150, -10: median 40. Slow: D and E; excess 30 + 110.
  */
-static void slow_launches_on_an_idle_device(void **state)
+TEST(slow_launches_on_an_idle_device)
 {
     static const int64_t us[][4] = {
         { 0, 5, 10, 100 },    { 120, 5, 130, 200 }, { 140, 5, 330, 10 },
@@ -33,7 +33,6 @@ static void slow_launches_on_an_idle_device(void **state)
     struct err             err = { 0 };
     uint32_t               host, gpu, thread, stream;
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_KINETO);
     gpu = builder_device(&b, host, "GPU 0", "", DEVICE_GPU);
     thread = builder_timeline(&b, host, NO_ID, "main");
@@ -55,13 +54,12 @@ static void slow_launches_on_an_idle_device(void **state)
     builder_free(&b);
 }
 
-static void without_links_nothing_is_said(void **state)
+TEST(without_links_nothing_is_said)
 {
     struct profile_builder b;
     struct err             err = { 0 };
     uint32_t               host, gpu;
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_XSPACE);
     gpu = builder_device(&b, host, "GPU 0", "", DEVICE_GPU);
     builder_slice(&b, builder_timeline(&b, host, gpu, "stream 1"), "k", ACTIVITY_KERNEL, 0, 10);
@@ -72,6 +70,3 @@ static void without_links_nothing_is_said(void **state)
     assert_non_null(facts_why_absent(&b.study.facts, "launch.early_share"));
     builder_free(&b);
 }
-
-RUN_TESTS(cmocka_unit_test(slow_launches_on_an_idle_device),
-          cmocka_unit_test(without_links_nothing_is_said))

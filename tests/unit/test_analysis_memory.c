@@ -28,13 +28,12 @@ static void add(struct profile_builder *b, uint32_t device, enum memory_event_ki
 }
 
 /* Two hosts call their memory alike: 1000 bytes on the one, 300 on the other. */
-static void hosts_have_memory_of_their_own(void **state)
+TEST(hosts_have_memory_of_their_own)
 {
     struct profile_builder b;
     struct err             err = { 0 };
     uint32_t               tags[2];
 
-    (void)state;
     builder_start(&b, FORMAT_XSPACE);
     for (size_t i = 0; i < 2; i++)
         tags[i] =
@@ -58,13 +57,12 @@ static void hosts_have_memory_of_their_own(void **state)
  * In use at the end of step i: 10·(i + 1), so the slope is 10. The peak is inside the last step:
  * 1000 of conv and 60 of loss (60: the leak comes first).
  */
-static void leaks_grow_and_owners_are_named(void **state)
+TEST(leaks_grow_and_owners_are_named)
 {
     struct profile_builder b;
     struct err             err = { 0 };
     uint32_t               host, gpu;
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_XSPACE);
     gpu = builder_device(&b, host, "GPU 0", "", DEVICE_GPU);
     b.profile.devices.items[gpu].memory_bytes = 10600;
@@ -91,13 +89,12 @@ static void leaks_grow_and_owners_are_named(void **state)
 
 /* "conv" holds two blocks of one shape and one of another; each asked for 4 bytes less than it got.
  * The last release comes after the peak of 3000. Steps are 7 and 8. */
-static void owners_are_told_by_shape(void **state)
+TEST(owners_are_told_by_shape)
 {
     struct profile_builder b;
     struct err             err = { 0 };
     uint32_t               host, gpu;
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_XSPACE);
     gpu = builder_device(&b, host, "GPU 0", "", DEVICE_GPU);
     builder_step(&b, host, 0, 100);
@@ -136,7 +133,7 @@ static void owners_are_told_by_shape(void **state)
  * 50 of the 900 are free again and 50 for "loss" are there: 850 were taken before the recording.
  * Times are on the clock of the steps, which begins before the first event.
  */
-static void rows_sum_to_the_last_peak(void **state)
+TEST(rows_sum_to_the_last_peak)
 {
     static const struct {
         int64_t     time_ns, bytes, in_use_bytes;
@@ -150,7 +147,6 @@ static void rows_sum_to_the_last_peak(void **state)
     struct err             err = { 0 };
     uint32_t               host, gpu;
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_XSPACE);
     gpu = builder_device(&b, host, "GPU 0", "", DEVICE_GPU);
     builder_step(&b, host, 300, 400);
@@ -172,13 +168,12 @@ static void rows_sum_to_the_last_peak(void **state)
 }
 
 /* 203 owners of 1000, 1001 … bytes: the 200 largest, and the three smallest in one row. */
-static void small_owners_share_a_row(void **state)
+TEST(small_owners_share_a_row)
 {
     struct profile_builder b;
     struct err             err = { 0 };
     uint32_t               host, gpu;
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_XSPACE);
     gpu = builder_device(&b, host, "GPU 0", "", DEVICE_GPU);
     builder_step(&b, host, 0, 1000);
@@ -196,7 +191,7 @@ static void small_owners_share_a_row(void **state)
     builder_free(&b);
 }
 
-static void memory_by_op_has_owners_only(void **state)
+TEST(memory_by_op_has_owners_only)
 {
     struct op_memory records[] = {
         { .op = 0, .peak_bytes = 100, .residual_bytes = 5, .temporary_bytes = 70 },
@@ -206,7 +201,6 @@ static void memory_by_op_has_owners_only(void **state)
     struct profile_builder b;
     struct err             err = { 0 };
 
-    (void)state;
     builder_start_host(&b, FORMAT_PROFILE);
     builder_op(&b, "small", "Relu", NULL);
     builder_op(&b, "big", "Conv2D", NULL);
@@ -220,9 +214,3 @@ static void memory_by_op_has_owners_only(void **state)
     assert_non_null(facts_why_absent(&b.study.facts, "allocators"));
     builder_free(&b);
 }
-
-RUN_TESTS(cmocka_unit_test(leaks_grow_and_owners_are_named),
-          cmocka_unit_test(owners_are_told_by_shape),
-          cmocka_unit_test(memory_by_op_has_owners_only),
-          cmocka_unit_test(rows_sum_to_the_last_peak), cmocka_unit_test(small_owners_share_a_row),
-          cmocka_unit_test(hosts_have_memory_of_their_own))

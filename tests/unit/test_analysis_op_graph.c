@@ -58,12 +58,11 @@ static void start(struct profile_builder *builder)
     builder_finish(builder);
 }
 
-static void heaviest_chain(void **state)
+TEST(heaviest_chain)
 {
     struct profile_builder builder;
     struct err             err = { 0 };
 
-    (void)state;
     start(&builder);
     assert_true(analysis_op_graph.run(&builder.study, &err));
     assert_true(builder_fact(&builder, "graph.ops") == 6);
@@ -78,12 +77,11 @@ static void heaviest_chain(void **state)
     builder_free(&builder);
 }
 
-static void variables(void **state)
+TEST(variables)
 {
     struct profile_builder builder;
     struct err             err = { 0 };
 
-    (void)state;
     start(&builder);
     assert_true(analysis_parameters.run(&builder.study, &err));
     assert_true(builder_fact(&builder, "parameters.total") == 60);
@@ -91,5 +89,3 @@ static void variables(void **state)
     assert_true(builder_cell(&builder, "parameters", "variable", "VariableV2", "share") == 1);
     builder_free(&builder);
 }
-
-RUN_TESTS(cmocka_unit_test(heaviest_chain), cmocka_unit_test(variables))

@@ -33,7 +33,7 @@ static void build_two_steps(struct profile_builder *b)
     builder_finish(b);
 }
 
-static void ops_are_summed_a_step(void **state)
+TEST(ops_are_summed_a_step)
 {
     static const struct {
         const char *op, *column;
@@ -48,7 +48,6 @@ static void ops_are_summed_a_step(void **state)
     struct err             err = { 0 };
     uint32_t               shapes;
 
-    (void)state;
     build_two_steps(&b);
     assert_true(analysis_ops.run(&b.study, &err));
     for (size_t i = 0; i < ARRAY_COUNT(cells); i++)
@@ -68,13 +67,12 @@ static void ops_are_summed_a_step(void **state)
 }
 
 /* Recorded runs: two steps; the numbered stream repeats what stream:all has and must not count. */
-static void recorded_runs_are_summed_a_step(void **state)
+TEST(recorded_runs_are_summed_a_step)
 {
     struct profile_builder b;
     struct err             err = { 0 };
     uint32_t               op;
 
-    (void)state;
     builder_start(&b, FORMAT_GRAPH);
     op = builder_op(&b, "conv", "Conv2D", NULL);
     for (uint32_t step = 0; step < 2; step++) {
@@ -108,13 +106,12 @@ static void recorded_runs_are_summed_a_step(void **state)
 }
 
 /* Eager executions stand for their ops: two Mul of 20 and 30 us; a function and a wait do not. */
-static void eager_executions_are_ops(void **state)
+TEST(eager_executions_are_ops)
 {
     struct profile_builder b;
     struct err             err = { 0 };
     uint32_t               host, thread, event;
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_XSPACE);
     thread = builder_timeline(&b, host, NO_ID, "python");
     builder_step(&b, host, 0, 1000000);
@@ -134,12 +131,11 @@ static void eager_executions_are_ops(void **state)
     builder_free(&b);
 }
 
-static void no_ops_is_said(void **state)
+TEST(no_ops_is_said)
 {
     struct profile_builder b;
     struct err             err = { 0 };
 
-    (void)state;
     builder_start_host(&b, FORMAT_KINETO);
     builder_finish(&b);
     assert_true(analysis_ops.run(&b.study, &err));
@@ -153,13 +149,12 @@ static void no_ops_is_said(void **state)
  * the end, Inner 120..150 us with Leaf 125..130 us in it. What is counted is what begins in the
  * step: Outer, of whose 100 us 100 - 10 - 30 = 60 are its own, and one Inner of 10 us.
  */
-static void ops_over_the_edge_keep_their_self_time(void **state)
+TEST(ops_over_the_edge_keep_their_self_time)
 {
     struct profile_builder b;
     struct err             err = { 0 };
     uint32_t               host, thread;
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_KINETO);
     thread = builder_timeline(&b, host, NO_ID, "main");
     builder_step(&b, host, 0, 100000);
@@ -178,13 +173,12 @@ static void ops_over_the_edge_keep_their_self_time(void **state)
 
 /* 100 us: Add takes 20, then the op that prepares a summary 30: two ops that take 50. Printing from
  * Python is none. */
-static void ops_that_prepare_output_are_ops(void **state)
+TEST(ops_that_prepare_output_are_ops)
 {
     struct profile_builder b;
     struct err             err = { 0 };
     uint32_t               host, thread, add, summary;
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_XSPACE);
     thread = builder_timeline(&b, host, NO_ID, "main");
     add = builder_activity(&b, "Add", ACTIVITY_OP, builder_op(&b, "Add", "AddV2", NULL));
@@ -200,9 +194,3 @@ static void ops_that_prepare_output_are_ops(void **state)
     assert_true(builder_fact(&b, "ops.self_ns") == 50000);
     builder_free(&b);
 }
-
-RUN_TESTS(cmocka_unit_test(ops_are_summed_a_step),
-          cmocka_unit_test(ops_over_the_edge_keep_their_self_time),
-          cmocka_unit_test(recorded_runs_are_summed_a_step),
-          cmocka_unit_test(eager_executions_are_ops),
-          cmocka_unit_test(ops_that_prepare_output_are_ops), cmocka_unit_test(no_ops_is_said))

@@ -28,13 +28,12 @@ static uint32_t add_op(struct profile_builder *b, const char *module, const char
  * arrays, 400 of it donated, of 1020 bytes. jit_other takes less time, and what it gives is another
  * version of what it takes. Another program named jit_step, which gives all away, did not run.
  */
-static void state_and_what_is_donated(void **state)
+TEST(state_and_what_is_donated)
 {
     struct profile_builder b;
     struct err             err = { 0 };
     uint32_t               host, thread, dot, other;
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_XSPACE);
     thread = builder_timeline(&b, host, NO_ID, "main");
     builder_step(&b, host, 0, 100000);
@@ -71,18 +70,14 @@ static void state_and_what_is_donated(void **state)
     builder_free(&b);
 }
 
-static void without_programs_nothing_is_said(void **state)
+TEST(without_programs_nothing_is_said)
 {
     struct profile_builder b;
     struct err             err = { 0 };
 
-    (void)state;
     builder_start_host(&b, FORMAT_KINETO);
     builder_finish(&b);
     assert_true(analysis_program.run(&b.study, &err));
     assert_non_null(facts_why_absent(&b.study.facts, "program.state_bytes"));
     builder_free(&b);
 }
-
-RUN_TESTS(cmocka_unit_test(state_and_what_is_donated),
-          cmocka_unit_test(without_programs_nothing_is_said))

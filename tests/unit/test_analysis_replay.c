@@ -12,12 +12,11 @@
  * One rank is late to nothing. Of steps that
  * follow each other, with a host that takes no time, A begins when B of the step before ends, the
  * sync ends with A, and B begins 10 behind its launch there: 100 + 10 + 100 of the 400. */
-static void facts_of_a_step(void **state)
+TEST(facts_of_a_step)
 {
     struct one_step step;
     struct err      err = { 0 };
 
-    (void)state;
     one_step_make(&step);
     assert_true(analysis_replay.run(&step.b.study, &err));
     same(builder_fact(&step.b, "replay.error"), 0);
@@ -53,14 +52,13 @@ static void slice(struct profile_builder *b, uint32_t timeline, const char *name
  * takes it 400, and a step 500 with the 100 of the collective: half of what it takes, and all of it
  * is rank 1's doing.
  */
-static void a_rank_that_comes_late(void **state)
+TEST(a_rank_that_comes_late)
 {
     struct profile_builder b;
     struct err             err = { 0 };
     const struct table    *table;
     uint32_t               threads[2];
 
-    (void)state;
     builder_start(&b, FORMAT_KINETO);
     for (int r = 0; r < 2; r++) {
         uint32_t host = builder_host(&b, r ? "h1" : "h0");
@@ -98,5 +96,3 @@ static void a_rank_that_comes_late(void **state)
     same(builder_cell(&b, "rank_delays", "host", "h0", "slowdown"), 1);
     builder_free(&b);
 }
-
-RUN_TESTS(cmocka_unit_test(facts_of_a_step), cmocka_unit_test(a_rank_that_comes_late))

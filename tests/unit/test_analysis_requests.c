@@ -45,12 +45,11 @@ static void run(struct profile_builder *b)
     assert_true(analysis_requests.run(&b->study, &err));
 }
 
-static void requests_wait_and_batches_are_filled(void **state)
+TEST(requests_wait_and_batches_are_filled)
 {
     struct profile_builder b;
     uint32_t               host, first, second, worker, joined;
 
-    (void)state;
     builder_start(&b, FORMAT_XSPACE);
     host = builder_host(&b, "vm");
     first = builder_timeline(&b, host, NO_ID, "first");
@@ -91,25 +90,15 @@ static void requests_wait_and_batches_are_filled(void **state)
     builder_free(&b);
 }
 
-static void without_requests_nothing_is_said(void **state)
+TEST(without_requests_nothing_is_said)
 {
     struct profile_builder b;
     uint32_t               worker;
 
-    (void)state;
     builder_start(&b, FORMAT_XSPACE);
     worker = builder_timeline(&b, builder_host(&b, "vm"), NO_ID, "batch_threads");
     work_off(&b, worker, 100, 150, 7);
     run(&b);
     assert_true(isnan(builder_fact(&b, "requests.count")));
     builder_free(&b);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(requests_wait_and_batches_are_filled),
-        cmocka_unit_test(without_requests_nothing_is_said),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

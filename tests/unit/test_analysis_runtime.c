@@ -1,12 +1,6 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "analyze/analysis.h"
 #include "profile_builder.h"
+#include "testing.h"
 
 extern const struct analysis analysis_devices, analysis_path, analysis_composition,
     analysis_activities, analysis_runtime;
@@ -62,7 +56,7 @@ static void run_all(struct profile_builder *b)
     assert_true(analysis_runtime.run(&b->study, &err));
 }
 
-static void counts_what_the_runtime_does(void **state)
+TEST(counts_what_the_runtime_does)
 {
     static const struct {
         const char *fact;
@@ -81,7 +75,6 @@ static void counts_what_the_runtime_does(void **state)
     };
     struct profile_builder b;
 
-    (void)state;
     build(&b);
     run_all(&b);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -140,9 +133,8 @@ static double library_waits(const char *file)
 }
 
 /* A file that something compiled comes from is the program's own, and waits because it wants to. */
-static void a_library_waits_for_what_it_starts(void **state)
+TEST(a_library_waits_for_what_it_starts)
 {
-    (void)state;
     assert_float_equal(library_waits("_jit.py"), 0.5, 0);
     assert_float_equal(library_waits("train.py"), 0, 0);
 }
@@ -160,12 +152,11 @@ static void program_run(struct profile_builder *b, uint32_t worker, const char *
 /* A call of a library takes 60 us, 10 of them in calling a program that runs for 60 us: 50 us are
  * its own work. Another one, of 30 us, is around a program of 2 us: that is what could be spared.
  */
-static void what_a_library_does_around_a_long_program(void **state)
+TEST(what_a_library_does_around_a_long_program)
 {
     struct profile_builder b;
     uint32_t               host, python, worker, op;
 
-    (void)state;
     builder_start(&b, FORMAT_XSPACE);
     host = builder_host(&b, "h");
     python = builder_timeline(&b, host, NO_ID, "python");
@@ -194,11 +185,10 @@ static void what_a_library_does_around_a_long_program(void **state)
 }
 
 /* The call of 40 us holds tracing of 20 us: 40 us of the path inside it, 20 us in it alone. */
-static void activities_carry_their_part_of_the_path(void **state)
+TEST(activities_carry_their_part_of_the_path)
 {
     struct profile_builder b;
 
-    (void)state;
     build(&b);
     run_all(&b);
     assert_float_equal(builder_cell(&b, "activities", "name", "step", "path_ns"), 40000, 1e-6);
@@ -213,12 +203,11 @@ static void activities_carry_their_part_of_the_path(void **state)
 /* Python makes a batch for 30 us, a call of a program takes 10 us, the batch is handed over for 5
  * us; 15 us of Python and a call of 40 us follow. Only the first 30 us make the batch.
  */
-static void work_before_a_transfer_makes_the_batch(void **state)
+TEST(work_before_a_transfer_makes_the_batch)
 {
     struct profile_builder b;
     uint32_t               host, python;
 
-    (void)state;
     builder_start(&b, FORMAT_XSPACE);
     host = builder_host(&b, "h");
     python = builder_timeline(&b, host, NO_ID, "python");
@@ -240,7 +229,7 @@ static void work_before_a_transfer_makes_the_batch(void **state)
 /* Two calls on the host: the one at 0 us, with another inside it, launches a kernel that works 15
  * to 20 us; the one at 20 us two, from 40 to 44 and 44 to 45 us. Two runs of 5 us, of two programs.
  */
-static void calls_are_runs_where_nothing_names_them(void **state)
+TEST(calls_are_runs_where_nothing_names_them)
 {
     static const struct {
         int64_t launch_ns, start_ns, duration_ns;
@@ -249,7 +238,6 @@ static void calls_are_runs_where_nothing_names_them(void **state)
     struct err             err = { 0 };
     uint32_t               host, python, stream;
 
-    (void)state;
     builder_start(&b, FORMAT_XSPACE);
     host = builder_host(&b, "h");
     python = builder_timeline(&b, host, NO_ID, "python");
@@ -279,13 +267,12 @@ static void calls_are_runs_where_nothing_names_them(void **state)
 
 /* A kernel of the step before works until 20 us while Python prepares until 60 us, when the step's
  * own kernel is launched: 40 us of Python that the device waited for came before it. */
-static void python_before_the_launch_prepares(void **state)
+TEST(python_before_the_launch_prepares)
 {
     struct profile_builder b;
     struct err             err = { 0 };
     uint32_t               host, python, stream, from, to;
 
-    (void)state;
     builder_start(&b, FORMAT_XSPACE);
     host = builder_host(&b, "h");
     python = builder_timeline(&b, host, NO_ID, "python");
@@ -303,19 +290,4 @@ static void python_before_the_launch_prepares(void **state)
     run_all(&b);
     assert_float_equal(builder_fact(&b, "host.python_before_ns"), 40000, 1e-6);
     builder_free(&b);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts_what_the_runtime_does),
-        cmocka_unit_test(a_library_waits_for_what_it_starts),
-        cmocka_unit_test(what_a_library_does_around_a_long_program),
-        cmocka_unit_test(activities_carry_their_part_of_the_path),
-        cmocka_unit_test(work_before_a_transfer_makes_the_batch),
-        cmocka_unit_test(calls_are_runs_where_nothing_names_them),
-        cmocka_unit_test(python_before_the_launch_prepares),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -69,11 +69,10 @@ static const struct instruction attention[] = {
     { "fusion.6", "fusion", "f16[2,1024,64] -> f16[2,1024,64]", 9, { 4, -1 }, 0 },
 };
 
-static void sums_what_works_on_scores(void **state)
+TEST(sums_what_works_on_scores)
 {
     struct profile_builder b;
 
-    (void)state;
     run_program(&b, DEVICE_GPU, attention, sizeof attention / sizeof *attention);
     assert_float_equal(builder_cell(&b, "score_products", "op", "dot.1", "ns"), 185, 1e-9);
     assert_float_equal(builder_cell(&b, "score_products", "op", "dot.1", "product_ns"), 130, 1e-9);
@@ -85,12 +84,11 @@ static void sums_what_works_on_scores(void **state)
 
 /* Two products of 2 * 2 * 1024 * 64 * 1024 = 268 435 456 operations each, at half of 989.4e12 a
  * second: 536 870 912 / 494.7e12 s = 1085.2 ns. */
-static void tells_what_a_fused_form_takes(void **state)
+TEST(tells_what_a_fused_form_takes)
 {
     struct profile_builder b;
     struct instruction     program[ARRAY_COUNT(attention)];
 
-    (void)state;
     memcpy(program, attention, sizeof program);
     program[0].flops = program[4].flops = 268435456;
     run_program_on(&b, DEVICE_GPU, "NVIDIA H100 80GB HBM3", program, ARRAY_COUNT(program));
@@ -110,7 +108,7 @@ static void expect_no_scores(enum device_kind kind, const struct instruction *pr
     builder_free(&b);
 }
 
-static void other_products_are_none(void **state)
+TEST(other_products_are_none)
 {
     /* A layer that widens eight times has a matrix of weights; scores nobody multiplies again may
      * be wanted; experts widen less than four times; and a CPU has no fused form. */
@@ -125,13 +123,8 @@ static void other_products_are_none(void **state)
         { "dot.3", "dot", "f16[8,4096,256] f16[8,256,64] -> f16[8,4096,64]", 100, { 1, -1 }, 0 },
     };
 
-    (void)state;
     expect_no_scores(DEVICE_GPU, layer, 3);
     expect_no_scores(DEVICE_GPU, experts, 3);
     expect_no_scores(DEVICE_GPU, attention, 3);
     expect_no_scores(DEVICE_CPU, attention, sizeof attention / sizeof *attention);
 }
-
-RUN_TESTS(cmocka_unit_test(sums_what_works_on_scores),
-          cmocka_unit_test(tells_what_a_fused_form_takes),
-          cmocka_unit_test(other_products_are_none))

@@ -10,14 +10,13 @@
  * all, then Loss. The sequence of three repeats 10 times; one occurrence spans 2+1+4+1+1 = 9 us, 7
  * in ops.
  */
-static void a_loop_is_found_once(void **state)
+TEST(a_loop_is_found_once)
 {
     struct profile_builder b;
     struct err             err = { 0 };
     uint32_t               host, thread, slice, matmul, add, text;
     int64_t                now = 1000;
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_XSPACE);
     thread = builder_timeline(&b, host, NO_ID, "python");
     builder_step(&b, host, 0, 200000);
@@ -46,13 +45,12 @@ static void a_loop_is_found_once(void **state)
 }
 
 /* Nine dispatches of each of two ops, one of them with an op inside, which speaks for it. */
-static void dispatches_stand_for_ops(void **state)
+TEST(dispatches_stand_for_ops)
 {
     struct profile_builder b;
     struct err             err = { 0 };
     uint32_t               host, thread, text;
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_XSPACE);
     thread = builder_timeline(&b, host, NO_ID, "python");
     builder_step(&b, host, 0, 200000);
@@ -70,13 +68,12 @@ static void dispatches_stand_for_ops(void **state)
     builder_free(&b);
 }
 
-static void few_repeats_are_no_loop(void **state)
+TEST(few_repeats_are_no_loop)
 {
     struct profile_builder b;
     struct err             err = { 0 };
     uint32_t               host, thread;
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_XSPACE);
     thread = builder_timeline(&b, host, NO_ID, "python");
     builder_step(&b, host, 0, 200000);
@@ -89,6 +86,3 @@ static void few_repeats_are_no_loop(void **state)
     assert_true(builder_fact(&b, "sequences.count") == 0);
     builder_free(&b);
 }
-
-RUN_TESTS(cmocka_unit_test(a_loop_is_found_once), cmocka_unit_test(dispatches_stand_for_ops),
-          cmocka_unit_test(few_repeats_are_no_loop))

@@ -1,13 +1,8 @@
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "analyze/analysis.h"
 #include "profile_builder.h"
+#include "testing.h"
 
 extern const struct analysis analysis_steps;
 
@@ -23,12 +18,11 @@ static void run(struct profile_builder *b)
 /* Four markers of 80 us that start every 100 us, the first one 350 us long: steps reach from start
  * to start, the first (370 us, over twice the median) is warm-up, the last is cut because work
  * follows markers (20 us of 80 us) and is not known for it. Used: two steps of 100 us. */
-static void steps_reach_to_the_next_marker(void **state)
+TEST(steps_reach_to_the_next_marker)
 {
     struct profile_builder b;
     uint32_t               host, thread;
 
-    (void)state;
     builder_start(&b, FORMAT_XSPACE);
     host = builder_host(&b, "h");
     thread = builder_timeline(&b, host, NO_ID, "python");
@@ -60,12 +54,11 @@ static void call(struct profile_builder *b, uint32_t thread, const char *name, i
 /* Two graph functions of 10 us in turn: four calls of the one with gradients every 20 us, 20 of the
  * other, three of the first. The first makes the steps: 20, 20, 20, 500 - 60 = 440, 20, 20 us, and
  * a last one that is cut; 540 us over six are 90 us. Of six, nine in ten are six (nearest rank). */
-static void evaluation_is_a_part_of_the_step(void **state)
+TEST(evaluation_is_a_part_of_the_step)
 {
     struct profile_builder b;
     uint32_t               host, thread, worker, gradient;
 
-    (void)state;
     builder_start(&b, FORMAT_XSPACE);
     host = builder_host(&b, "h");
     thread = builder_timeline(&b, host, NO_ID, "python");
@@ -97,12 +90,11 @@ static void evaluation_is_a_part_of_the_step(void **state)
 
 /* Runs of a session of 8 us, one each 20 us: three that act, then one that trains, five times. A
  * step is one that trains with the three behind it, 80 us; the last one has none, and is cut. */
-static void runs_of_a_session_that_act_belong_to_the_one_that_trains(void **state)
+TEST(runs_of_a_session_that_act_belong_to_the_one_that_trains)
 {
     struct profile_builder b;
     uint32_t               host, thread, worker, update, product;
 
-    (void)state;
     builder_start(&b, FORMAT_XSPACE);
     host = builder_host(&b, "h");
     thread = builder_timeline(&b, host, NO_ID, "python");
@@ -150,9 +142,8 @@ static void timed_by_its_program(int count)
     builder_free(&b);
 }
 
-static void a_host_that_runs_ahead_is_timed_by_its_program(void **state)
+TEST(a_host_that_runs_ahead_is_timed_by_its_program)
 {
-    (void)state;
     timed_by_its_program(5);
     timed_by_its_program(2);
 }
@@ -160,13 +151,12 @@ static void a_host_that_runs_ahead_is_timed_by_its_program(void **state)
 /* Five runs of 107 us from 130 to 665 us, whose markers begin at 0, 129, 135, 363 and 372 us and
  * are over at 380: the host was stopped twice, so that its median period is (9 + 129) / 2 = 69 us.
  * That is more than 0.6 of a run, but less than 0.6 * 665 / 5 = 79.8 us of work a marker. */
-static void a_host_that_runs_ahead_is_stopped_at_times(void **state)
+TEST(a_host_that_runs_ahead_is_stopped_at_times)
 {
     static const int64_t   starts[] = { 0, 129000, 135000, 363000, 372000, 380000 };
     struct profile_builder b;
     uint32_t               host, thread, worker;
 
-    (void)state;
     builder_start(&b, FORMAT_XSPACE);
     host = builder_host(&b, "h");
     thread = builder_timeline(&b, host, NO_ID, "python");
@@ -190,9 +180,8 @@ static void a_host_that_runs_ahead_is_stopped_at_times(void **state)
 /* Runs of 3 us, 3 us before the next one but for 73 us after the second. A copy under way from 10
  * to 85 us is what the third waits for; without it that is a pause, for a host that runs ahead.
  * Used: 6, 76 and 6 us, or without the second step. */
-static void copies_to_the_next_run_are_no_pause(void **state)
+TEST(copies_to_the_next_run_are_no_pause)
 {
-    (void)state;
     for (int is_copied = 0; is_copied < 2; is_copied++) {
         static const int64_t   starts[] = { 4000, 10000, 86000, 92000 };
         struct profile_builder b;
@@ -225,14 +214,13 @@ static void copies_to_the_next_run_are_no_pause(void **state)
  * host waits for the program each time, so the markers are the steps. With 8.2 us to the next
  * marker the mean of 15 is 10.2 + 160 / 5 = 42.2 us, over 1.5 medians of 10.2: steps are uneven.
  * The first, which waits too, is like the sixth, no warm-up. */
-static void long_waits_are_the_steps(void **state)
+TEST(long_waits_are_the_steps)
 {
     struct profile_builder b;
     uint32_t               host, thread, worker;
     struct err             err = { 0 };
     int64_t                at_ns = 0;
 
-    (void)state;
     builder_start(&b, FORMAT_XSPACE);
     host = builder_host(&b, "h");
     thread = builder_timeline(&b, host, NO_ID, "python");
@@ -261,12 +249,11 @@ static void long_waits_are_the_steps(void **state)
 
 /* Two devices that number their own runs, a program for set-up with number 1 on the first: five
  * runs of 100 us of the main program, which only the name tells from the other. */
-static void devices_number_their_own_runs(void **state)
+TEST(devices_number_their_own_runs)
 {
     struct profile_builder b;
     uint32_t               host;
 
-    (void)state;
     builder_start(&b, FORMAT_XSPACE);
     host = builder_host(&b, "h");
     for (int d = 0; d < 2; d++) {
@@ -294,12 +281,11 @@ static void devices_number_their_own_runs(void **state)
 
 /* Runs of one program that overlap by half count from completion to completion: ends at 100, 150,
  * 200, 250 us give 100 us and then three steps of 50 us. */
-static void runs_that_overlap_count_by_completion(void **state)
+TEST(runs_that_overlap_count_by_completion)
 {
     struct profile_builder b;
     uint32_t               host, workers[2];
 
-    (void)state;
     builder_start(&b, FORMAT_XSPACE);
     host = builder_host(&b, "h");
     workers[0] = builder_timeline(&b, host, NO_ID, "worker 0");
@@ -319,13 +305,12 @@ static void runs_that_overlap_count_by_completion(void **state)
 }
 
 /* Ten steps, one of them 300 us instead of 100: slow by 200 us, 20 us a step. */
-static void slow_steps_are_counted(void **state)
+TEST(slow_steps_are_counted)
 {
     struct profile_builder b;
     uint32_t               host, thread;
     int64_t                start_ns = 0;
 
-    (void)state;
     builder_start(&b, FORMAT_XSPACE);
     host = builder_host(&b, "h");
     thread = builder_timeline(&b, host, NO_ID, "python");
@@ -347,12 +332,11 @@ static void slow_steps_are_counted(void **state)
 
 /* No markers, but a thread asks for the next batch every 100 us, four times: three steps reach to
  * the next call, the last one is cut. */
-static void calls_for_input_begin_steps(void **state)
+TEST(calls_for_input_begin_steps)
 {
     struct profile_builder b;
     uint32_t               host, thread;
 
-    (void)state;
     builder_start(&b, FORMAT_XSPACE);
     host = builder_host(&b, "h");
     thread = builder_timeline(&b, host, NO_ID, "python");
@@ -367,12 +351,11 @@ static void calls_for_input_begin_steps(void **state)
     builder_free(&b);
 }
 
-static void without_markers_the_whole_trace_is_one_step(void **state)
+TEST(without_markers_the_whole_trace_is_one_step)
 {
     struct profile_builder b;
     uint32_t               host;
 
-    (void)state;
     builder_start(&b, FORMAT_KINETO);
     host = builder_host(&b, "h");
     builder_slice(&b, builder_timeline(&b, host, NO_ID, "main"), "aten::mm", ACTIVITY_OP, 0, 500);
@@ -388,14 +371,13 @@ static void without_markers_the_whole_trace_is_one_step(void **state)
 /* Eight markers of 100 us with 20 launches of 1 us each; the fifth lasts 200 us. Where its launches
  * take 2 us as well, something ran beside the program, and it does not count; where they are as
  * fast as ever, or more, the program did something in it. The last is cut, as above. */
-static void steps_that_something_else_holds_up(void **state)
+TEST(steps_that_something_else_holds_up)
 {
     static const struct {
         int64_t launch_ns;
         int     launches, used;
     } cases[] = { { 2000, 20, 6 }, { 1000, 20, 7 }, { 2000, 40, 7 } };
 
-    (void)state;
     for (size_t k = 0; k < ARRAY_COUNT(cases); k++) {
         struct profile_builder b;
         uint32_t               host, thread;
@@ -424,25 +406,4 @@ static void steps_that_something_else_holds_up(void **state)
         assert_float_equal(builder_fact(&b, "step.max_ns"), k == 0 ? 100000 : 200000, 0);
         builder_free(&b);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(steps_that_something_else_holds_up),
-        cmocka_unit_test(steps_reach_to_the_next_marker),
-        cmocka_unit_test(evaluation_is_a_part_of_the_step),
-        cmocka_unit_test(runs_of_a_session_that_act_belong_to_the_one_that_trains),
-        cmocka_unit_test(a_host_that_runs_ahead_is_timed_by_its_program),
-        cmocka_unit_test(a_host_that_runs_ahead_is_stopped_at_times),
-        cmocka_unit_test(copies_to_the_next_run_are_no_pause),
-        cmocka_unit_test(long_waits_are_the_steps),
-        cmocka_unit_test(devices_number_their_own_runs),
-        cmocka_unit_test(runs_that_overlap_count_by_completion),
-        cmocka_unit_test(slow_steps_are_counted),
-        cmocka_unit_test(calls_for_input_begin_steps),
-        cmocka_unit_test(without_markers_the_whole_trace_is_one_step),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,7 +23,7 @@ static void add_kernel(struct profile_builder *b, uint32_t thread, int64_t launc
  * Use of a slice: 0..250 all, 250..300 none, 300..700 all, 700..750 none, 750..900 all, then
  * none: 3 falls. 16 of 20 slices are full and 4 empty: p5 0, p95 1.
  */
-static void streams_and_waits(void **state)
+TEST(streams_and_waits)
 {
     static const struct {
         const char *fact;
@@ -36,7 +36,6 @@ static void streams_and_waits(void **state)
     struct err             err = { 0 };
     uint32_t               host, gpu, thread, seven, nine, twenty;
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_KINETO);
     gpu = builder_device(&b, host, "GPU 0", "", DEVICE_GPU);
     thread = builder_timeline(&b, host, NO_ID, "main");
@@ -65,13 +64,12 @@ static void streams_and_waits(void **state)
 }
 
 /* Launched at 500, when the collective had ended: the host was late, nobody waited for it. */
-static void a_late_launch_waits_for_nobody(void **state)
+TEST(a_late_launch_waits_for_nobody)
 {
     struct profile_builder b;
     struct err             err = { 0 };
     uint32_t               host, gpu, thread, seven;
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_KINETO);
     gpu = builder_device(&b, host, "GPU 0", "", DEVICE_GPU);
     thread = builder_timeline(&b, host, NO_ID, "main");
@@ -87,14 +85,13 @@ static void a_late_launch_waits_for_nobody(void **state)
     builder_free(&b);
 }
 
-static void a_small_grid_leaves_room(void **state)
+TEST(a_small_grid_leaves_room)
 {
     struct kernel_config   small = { .grid = { 4, 2, 1 } }, large = { .grid = { 9, 12, 1 } };
     struct profile_builder b;
     struct err             err = { 0 };
     uint32_t               host, gpu, one, two, tag;
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_KINETO);
     gpu = builder_device(&b, host, "GPU 0", "", DEVICE_GPU);
     b.profile.devices.items[gpu].sm_count = 108;
@@ -116,12 +113,11 @@ static void a_small_grid_leaves_room(void **state)
     builder_free(&b);
 }
 
-static void a_cpu_program_has_none(void **state)
+TEST(a_cpu_program_has_none)
 {
     struct profile_builder b;
     struct err             err = { 0 };
 
-    (void)state;
     builder_start_host(&b, FORMAT_KINETO);
     builder_finish(&b);
     assert_true(analysis_devices.run(&b.study, &err));
@@ -130,6 +126,3 @@ static void a_cpu_program_has_none(void **state)
     assert_non_null(facts_why_absent(&b.study.facts, "comm_waits"));
     builder_free(&b);
 }
-
-RUN_TESTS(cmocka_unit_test(streams_and_waits), cmocka_unit_test(a_late_launch_waits_for_nobody),
-          cmocka_unit_test(a_small_grid_leaves_room), cmocka_unit_test(a_cpu_program_has_none))

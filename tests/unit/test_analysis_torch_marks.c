@@ -54,11 +54,10 @@ static void finish(struct program *program)
 
 /* On the CPU the calls' own time counts: a fill of 7 in an empty, not the one in zeros; a sorted
  * write of 20 in an index_add_, not the user's own index_put_. */
-static void deterministic_on_the_cpu(void **state)
+TEST(deterministic_on_the_cpu)
 {
     struct program program;
 
-    (void)state;
     start(&program, false);
     op(&program, "aten::empty", 0, 10);
     op(&program, "aten::fill_", 2, 7);
@@ -80,11 +79,10 @@ static void deterministic_on_the_cpu(void **state)
 /* With a device its work counts: 40 of the sorted write, 9 of the fill. A tensor of randn (12) that
  * goes to the device at once (copy of 30); a `to` that copies nothing, and one behind another op,
  * are no such thing. */
-static void work_on_a_device(void **state)
+TEST(work_on_a_device)
 {
     struct program program;
 
-    (void)state;
     start(&program, true);
     op(&program, "aten::empty", 0, 10);
     op(&program, "aten::fill_", 2, 7);
@@ -111,11 +109,10 @@ static void work_on_a_device(void **state)
 
 /* A mask of full (10) that triu (20) works on goes to the device. What is made there is launched.
  */
-static void made_and_worked_on(void **state)
+TEST(made_and_worked_on)
 {
     struct program program;
 
-    (void)state;
     start(&program, true);
     op(&program, "aten::full", 0, 10);
     op(&program, "aten::triu", 20, 20);
@@ -154,12 +151,11 @@ static void copy(struct program *program, int64_t start_ns, enum copy_direction 
  * its result goes up until 520; the kernel is launched at 530: 90. Behind the last nothing is
  * launched: it lasts until the step ends at 1000, 280. A copy that goes up alone is no detour.
  */
-static void detours(void **state)
+TEST(detours)
 {
     struct program program;
     struct err     err = { 0 };
 
-    (void)state;
     start(&program, true);
     copy(&program, 50, COPY_H2D);
     launch(&program, 75, "gemm", ACTIVITY_KERNEL, 10);
@@ -194,12 +190,11 @@ static void detours(void **state)
 }
 
 /* One value is read behind each check; the loss before it is not the scaler's. */
-static void reads_of_the_scaler(void **state)
+TEST(reads_of_the_scaler)
 {
     static const char check[] = "aten::_amp_foreach_non_finite_check_and_unscale_";
     struct program    program;
 
-    (void)state;
     start(&program, false);
     op(&program, "aten::item", 0, 5);
     op(&program, check, 10, 5);
@@ -210,7 +205,3 @@ static void reads_of_the_scaler(void **state)
     assert_true(builder_fact(&program.b, "torch.scaler_reads") == 1);
     builder_free(&program.b);
 }
-
-RUN_TESTS(cmocka_unit_test(deterministic_on_the_cpu), cmocka_unit_test(work_on_a_device),
-          cmocka_unit_test(made_and_worked_on), cmocka_unit_test(detours),
-          cmocka_unit_test(reads_of_the_scaler))

@@ -57,11 +57,10 @@ static void finish(struct program *program)
 }
 
 /* Five batches a step, seen on two levels: of 20 us each. */
-static void batches_that_a_step_fetches(void **state)
+TEST(batches_that_a_step_fetches)
 {
     struct program p;
 
-    (void)state;
     start(&p);
     add(&p, p.pool, "IteratorGetNextOp::DoCompute", ACTIVITY_INPUT_WAIT, 5);
     add(&p, p.thread, "EagerLocalExecute: IteratorGetNext", ACTIVITY_INPUT_WAIT, 5);
@@ -72,14 +71,13 @@ static void batches_that_a_step_fetches(void **state)
 }
 
 /* One batch, with nine for validation: one update says so. Of two models, one batch each. */
-static void validation_and_second_models_are_no_batches(void **state)
+TEST(validation_and_second_models_are_no_batches)
 {
     static const int counts[][3] = {
         { 10, 1, 1 }, { 1, 2, 1 }, { 4, 4, 4 }, { 0, 3, 3 }
     }; /* fetches, updates, batches */
     struct program p;
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(counts); i++) {
         start(&p);
         add(&p, p.thread, "enumerate(DataLoader)#__next__", ACTIVITY_INPUT_WAIT, counts[i][0]);
@@ -93,11 +91,10 @@ static void validation_and_second_models_are_no_batches(void **state)
 /* Two optimizers of one kind that follow each other behind one backward pass share its batch; with
  * a backward pass before each of them there are two. Passes begin at 10 us, and at 60 us, of each
  * step, updates at 20 and 70 us. */
-static void optimizers_that_share_a_batch(void **state)
+TEST(optimizers_that_share_a_batch)
 {
     struct program p;
 
-    (void)state;
     for (int passes = 1; passes <= 2; passes++) {
         start(&p);
         for (int64_t i = 0; i < STEPS; i++) {
@@ -116,11 +113,10 @@ static void optimizers_that_share_a_batch(void **state)
 }
 
 /* Eight updates of each weight by a loop in the graph, and one counter that it sets once. */
-static void updates_in_a_graph(void **state)
+TEST(updates_in_a_graph)
 {
     struct program p;
 
-    (void)state;
     start(&p);
     add_op(&p, "while/adam/w", "ResourceApplyAdam", "", 8);
     add_op(&p, "while/adam/b", "ResourceApplyAdam", "", 8);
@@ -131,11 +127,10 @@ static void updates_in_a_graph(void **state)
 }
 
 /* A gradient inside the loop is a round of work; the gradient of a loop is none. */
-static void rounds_of_a_loop(void **state)
+TEST(rounds_of_a_loop)
 {
     struct program p;
 
-    (void)state;
     start(&p);
     add_op(&p, "dot.1", "dot", "jit(f)/while/body/closed_call/transpose(jvp())/dot_general", 8);
     add_op(&p, "copy", "copy", "", 1);
@@ -150,8 +145,3 @@ static void rounds_of_a_loop(void **state)
     assert_true(isnan(builder_fact(&p.b, "work.loop_rounds")));
     builder_free(&p.b);
 }
-
-RUN_TESTS(cmocka_unit_test(batches_that_a_step_fetches),
-          cmocka_unit_test(validation_and_second_models_are_no_batches),
-          cmocka_unit_test(optimizers_that_share_a_batch), cmocka_unit_test(updates_in_a_graph),
-          cmocka_unit_test(rounds_of_a_loop))

@@ -11,7 +11,7 @@ static bool is_all(const char *bytes, size_t count, char value)
     return true;
 }
 
-static void memory_is_zeroed_aligned_and_apart(void **state)
+TEST(memory_is_zeroed_aligned_and_apart)
 {
     static const size_t sizes[] = { 0,
                                     1,
@@ -27,7 +27,6 @@ static void memory_is_zeroed_aligned_and_apart(void **state)
     struct arena        arena = { 0 };
     char               *memory[ARRAY_COUNT(sizes)];
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(sizes); i++) {
         memory[i] = arena_alloc(&arena, sizes[i]);
         assert_non_null(memory[i]);
@@ -43,11 +42,10 @@ static void memory_is_zeroed_aligned_and_apart(void **state)
     arena_free(&arena);
 }
 
-static void budget_is_kept(void **state)
+TEST(budget_is_kept)
 {
     struct arena arena = { .budget_bytes = 64 };
 
-    (void)state;
     assert_non_null(arena_alloc(&arena, 48));
     assert_null(arena_alloc(&arena, 17)); /* 32 when rounded; 16 are left */
     assert_non_null(arena_alloc(&arena, 16));
@@ -58,12 +56,11 @@ static void budget_is_kept(void **state)
     arena_free(&arena);
 }
 
-static void impossible_sizes_are_refused(void **state)
+TEST(impossible_sizes_are_refused)
 {
     struct arena arena = { 0 };
     char        *memory = arena_alloc(&arena, 300000);
 
-    (void)state;
     assert_null(arena_alloc(&arena, SIZE_MAX));
     assert_null(arena_alloc(&arena, SIZE_MAX / 2));
     assert_null(arena_alloc_array(&arena, SIZE_MAX / 8 + 2, 8));
@@ -72,14 +69,13 @@ static void impossible_sizes_are_refused(void **state)
     arena_free(&arena);
 }
 
-static void growing_keeps_bytes_and_zeroes_new_ones(void **state)
+TEST(growing_keeps_bytes_and_zeroes_new_ones)
 {
     static const size_t sizes[] = { 10, 1000, ARENA_LARGE_BYTES, ARENA_LARGE_BYTES * 3, 5000001 };
     struct arena        arena = { 0 };
     char               *memory = NULL, *other;
     size_t              before = 0;
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(sizes); i++) {
         memory = arena_grow(&arena, memory, before, sizes[i]);
         assert_non_null(memory);
@@ -97,12 +93,11 @@ static void growing_keeps_bytes_and_zeroes_new_ones(void **state)
     arena_free(&arena);
 }
 
-static void shrinking_returns_budget(void **state)
+TEST(shrinking_returns_budget)
 {
     struct arena arena = { .budget_bytes = 2 << 20 };
     char        *memory = arena_alloc(&arena, 2 << 20);
 
-    (void)state;
     assert_non_null(memory);
     assert_null(arena_alloc(&arena, 16));
     assert_non_null(arena_shrink(&arena, memory, 2 << 20, 1 << 20));
@@ -110,12 +105,11 @@ static void shrinking_returns_budget(void **state)
     arena_free(&arena);
 }
 
-static void strings_are_copied_with_nuls(void **state)
+TEST(strings_are_copied_with_nuls)
 {
     struct arena arena = { .budget_bytes = 128 };
     struct str   copy = arena_str(&arena, STR("a\0b"));
 
-    (void)state;
     assert_int_equal(copy.len, 3);
     assert_memory_equal(copy.data, "a\0b\0", 4);
     assert_string_equal(arena_text(&arena, "%d-%s", 7, "x"), "7-x");
@@ -126,12 +120,11 @@ static void strings_are_copied_with_nuls(void **state)
 }
 
 /* Small and large blocks, into an arena with and without some. */
-static void joining_takes_all(void **state)
+TEST(joining_takes_all)
 {
     struct arena arena = { 0 }, first = { 0 }, second = { 0 }, none = { 0 };
     char        *small, *large;
 
-    (void)state;
     small = memset(arena_alloc(&first, 100), 'x', 100);
     arena_join(&arena, &first);
     arena_join(&arena, &none);
@@ -149,9 +142,3 @@ static void joining_takes_all(void **state)
     arena_free(&second);
     arena_free(&arena);
 }
-
-RUN_TESTS(cmocka_unit_test(memory_is_zeroed_aligned_and_apart), cmocka_unit_test(budget_is_kept),
-          cmocka_unit_test(impossible_sizes_are_refused),
-          cmocka_unit_test(growing_keeps_bytes_and_zeroes_new_ones),
-          cmocka_unit_test(shrinking_returns_budget),
-          cmocka_unit_test(strings_are_copied_with_nuls), cmocka_unit_test(joining_takes_all))

@@ -20,7 +20,7 @@ static void make(struct one_step *step)
  * B 10 for the launch, 150 for the thread, 10 for the thread to leave the sync; at the end 10 for
  * the thread. With A at half or twice as long the same waits lie around 50 less or 100 more of
  * computing. */
-static void waits_around_work(void **state)
+TEST(waits_around_work)
 {
     static const struct {
         float  factor;
@@ -32,7 +32,6 @@ static void waits_around_work(void **state)
     };
     struct one_step step;
 
-    (void)state;
     make(&step);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct graph_changes changes;
@@ -57,7 +56,7 @@ static void waits_around_work(void **state)
 /* The path has 130..280, in which the thread did nothing recorded, as a wait for input, and 0..20
  * as the device's work of the step before: the first is charged so, the second to the thread as
  * before. */
-static void threads_count_as_the_path_has_them(void **state)
+TEST(threads_count_as_the_path_has_them)
 {
     static const struct segment segments[] = {
         { .start_ns = 0, .end_ns = 20 * US, .part = PART_COMPUTE, .on_device = true },
@@ -67,7 +66,6 @@ static void threads_count_as_the_path_has_them(void **state)
     struct schedule schedule;
     double          part_ns[PART_COUNT];
 
-    (void)state;
     make(&step);
     for (size_t i = 0; i < sizeof segments / sizeof *segments; i++)
         assert_true(vec_push(&step.b.study.path.segments, &step.b.arena, segments[i]));
@@ -81,13 +79,12 @@ static void threads_count_as_the_path_has_them(void **state)
 
 /* Without an accelerator all of a step is a wait for the thread that leads it: 100 of computing
  * between 50 and 250 of nothing recorded. */
-static void a_thread_alone(void **state)
+TEST(a_thread_alone)
 {
     struct one_step step;
     struct schedule schedule;
     double          part_ns[PART_COUNT];
 
-    (void)state;
     one_step_begin(&step);
     builder_slice(&step.b, step.thread, "aten::mm", ACTIVITY_OP, 50 * US, 100 * US);
     one_step_end(&step);
@@ -97,6 +94,3 @@ static void a_thread_alone(void **state)
     same(part_ns[PART_HOST] / US, 300);
     one_step_free(&step);
 }
-
-RUN_TESTS(cmocka_unit_test(waits_around_work), cmocka_unit_test(threads_count_as_the_path_has_them),
-          cmocka_unit_test(a_thread_alone))

@@ -9,13 +9,12 @@
 
 #define SOFTMAX CASES_DIR "/recordings/tf1-mnist-softmax/extra/"
 
-static void crc32c_of_known_bytes(void **state)
+TEST(crc32c_of_known_bytes)
 {
     /* RFC 3720, B.4: 32 bytes of zeros, of ones, counting up; "123456789" gives the check value of
      * the polynomial. */
     char bytes[32];
 
-    (void)state;
     memset(bytes, 0, sizeof bytes);
     assert_int_equal(crc32c(0, (struct str) { bytes, 32 }), 0x8A9136AA);
     memset(bytes, 0xFF, sizeof bytes);
@@ -27,7 +26,7 @@ static void crc32c_of_known_bytes(void **state)
     assert_int_equal(crc32c(crc32c(0, STR("1234")), STR("56789")), 0xE3069283);
 }
 
-static void keys_of_slices(void **state)
+TEST(keys_of_slices)
 {
     /* 00, the name with its end 00 01, the rank as count and byte, then start 0 (80) and the
      * length: -1 is 7F, 63 is BF, 64 takes two bytes: C0 40, -65 is 3F BF. */
@@ -47,7 +46,6 @@ static void keys_of_slices(void **state)
               "\0w\0\1\1\1\x00\x3F\x80\0\0\0\0\0\0\0\xFF\xC0\x7F\xFF\xFF\xFF\xFF\xFF\xFF\xFF") },
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct arena arena = { 0 };
         struct text  key = { .arena = &arena };
@@ -59,11 +57,10 @@ static void keys_of_slices(void **state)
     }
 }
 
-static void recorded_checkpoints(void **state)
+TEST(recorded_checkpoints)
 {
     static const char *const paths[] = { SOFTMAX "ckpt-v1", SOFTMAX "ckpt-v2" };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(paths); i++) {
         struct arena              arena = { 0 };
         struct err                err = { 0 };
@@ -85,7 +82,7 @@ static void recorded_checkpoints(void **state)
     }
 }
 
-static void values_of_types(void **state)
+TEST(values_of_types)
 {
     static const struct {
         int         type;
@@ -108,7 +105,6 @@ static void values_of_types(void **state)
         { 7, STR_INIT("\x03....abc"), false, 0, 0, "abc" },
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct arena          arena = { 0 };
         struct err            err = { 0 };
@@ -144,7 +140,7 @@ static bool count_entry(void *context, struct str key, struct str value, bool *s
     return true;
 }
 
-static void damaged_tables(void **state)
+TEST(damaged_tables)
 {
     struct file  file = { 0 };
     struct err   err = { 0 };
@@ -152,7 +148,6 @@ static void damaged_tables(void **state)
     char         bytes[256];
     int          entries = 0;
 
-    (void)state;
     assert_true(file_open(&file, SOFTMAX "ckpt-v2.index", 0, &err));
     assert_true(file.bytes.len < sizeof bytes);
     for (size_t at = 0; at < file.bytes.len; at++) {
@@ -172,7 +167,3 @@ static void damaged_tables(void **state)
     file_close(&file);
     arena_free(&arena);
 }
-
-RUN_TESTS(cmocka_unit_test(crc32c_of_known_bytes), cmocka_unit_test(keys_of_slices),
-          cmocka_unit_test(recorded_checkpoints), cmocka_unit_test(values_of_types),
-          cmocka_unit_test(damaged_tables))

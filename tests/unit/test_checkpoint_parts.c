@@ -268,9 +268,8 @@ static void check_grid(const struct classic_tensor *tensor)
         assert_int_equal(tensor->integers[i], i / COLUMNS * 10 + i % COLUMNS);
 }
 
-static void parts_make_the_whole(void **state)
+TEST(parts_make_the_whole)
 {
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(layouts); i++) {
         struct arena              arena = { 0 };
         struct classic_checkpoint checkpoint = { 0 };
@@ -300,5 +299,3 @@ static void parts_make_the_whole(void **state)
         arena_free(&arena);
     }
 }
-
-RUN_TESTS(cmocka_unit_test(parts_make_the_whole))

@@ -90,12 +90,11 @@ static const struct {
       { [MEASURE_RUNS] = 1, [MEASURE_EXEC_MICROS] = 10, [MEASURE_ACCELERATOR_MICROS] = 10 } },
 };
 
-static void nodes_have_their_own_time(void **state)
+TEST(nodes_have_their_own_time)
 {
     struct profile_builder builder;
     const struct classic  *classic;
 
-    (void)state;
     build(&builder);
     assert_true(classic_model_make(&builder.study, &builder.profile));
     classic = builder.profile.classic;
@@ -157,7 +156,7 @@ static void build_lines(struct profile_builder *builder)
     }
 }
 
-static void ops_are_of_the_lines_that_called_them(void **state)
+TEST(ops_are_of_the_lines_that_called_them)
 {
     static const struct {
         const char *name;
@@ -172,7 +171,6 @@ static void ops_are_of_the_lines_that_called_them(void **state)
     struct profile_builder builder;
     const struct classic  *lines;
 
-    (void)state;
     build_lines(&builder);
     assert_true(classic_model_make(&builder.study, &builder.profile));
     assert_null(builder.profile.classic->lines);
@@ -197,11 +195,10 @@ static void ops_are_of_the_lines_that_called_them(void **state)
     builder_free(&builder);
 }
 
-static void without_frames_there_are_no_lines(void **state)
+TEST(without_frames_there_are_no_lines)
 {
     struct profile_builder builder;
 
-    (void)state;
     build(&builder);
     assert_true(classic_model_make(&builder.study, &builder.profile));
     assert_true(classic_model_add_lines(&builder.study, &builder.profile));
@@ -210,9 +207,8 @@ static void without_frames_there_are_no_lines(void **state)
 }
 
 /* A budget that is too small is told, whatever it cuts off. */
-static void small_budgets_are_refused(void **state)
+TEST(small_budgets_are_refused)
 {
-    (void)state;
     for (size_t budget = 0; budget < 4096; budget += 256) {
         struct profile_builder builder;
 
@@ -226,7 +222,7 @@ static void small_budgets_are_refused(void **state)
 
 /* Eager executions are their ops: Mul of 20 and 30 us with a nested one of 5, a function is none.
  */
-static void eager_executions_are_ops(void **state)
+TEST(eager_executions_are_ops)
 {
     static const struct {
         const char *name;
@@ -239,7 +235,6 @@ static void eager_executions_are_ops(void **state)
     struct profile_builder builder;
     uint32_t               host, thread, mul;
 
-    (void)state;
     host = builder_start_host(&builder, FORMAT_XSPACE);
     thread = builder_timeline(&builder, host, NO_ID, "python");
     for (size_t i = 0; i < ARRAY_COUNT(events); i++) {
@@ -260,8 +255,3 @@ static void eager_executions_are_ops(void **state)
     assert_int_equal(classic_value(builder.profile.classic, mul, MEASURE_EXEC_MICROS, -1), 45);
     builder_free(&builder);
 }
-
-RUN_TESTS(cmocka_unit_test(nodes_have_their_own_time),
-          cmocka_unit_test(ops_are_of_the_lines_that_called_them),
-          cmocka_unit_test(without_frames_there_are_no_lines),
-          cmocka_unit_test(small_budgets_are_refused), cmocka_unit_test(eager_executions_are_ops))

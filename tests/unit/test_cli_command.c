@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-static void arguments_choose_a_command(void **state)
+TEST(arguments_choose_a_command)
 {
     static const struct {
         const char *first, *expected; /* NULL: refused */
@@ -33,7 +33,6 @@ static void arguments_choose_a_command(void **state)
         { "missing.xplane.pb", NULL, 0, "no such file" },
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         char                 *arguments[] = { (char *)(uintptr_t)cases[i].first };
         struct err            err = { 0 };
@@ -52,7 +51,7 @@ static void arguments_choose_a_command(void **state)
     }
 }
 
-static void steps_are_ranges(void **state)
+TEST(steps_are_ranges)
 {
     static const struct {
         const char *text;
@@ -73,7 +72,6 @@ static void steps_are_ranges(void **state)
         { "99999999999999999999", false, 0, 0 },
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct err err = { 0 };
         int64_t    first = 0, last = 0;
@@ -105,7 +103,7 @@ static bool is_word_in(struct arena *arena, const struct text *text, const char 
 }
 
 /* Every option of every command is in each completion. */
-static void completions_know_every_option(void **state)
+TEST(completions_know_every_option)
 {
     static const struct {
         void (*write)(struct text *text);
@@ -117,7 +115,6 @@ static void completions_know_every_option(void **state)
     };
     struct arena arena = { 0 };
 
-    (void)state;
     for (size_t shell = 0; shell < ARRAY_COUNT(shells); shell++) {
         struct text text = { .arena = &arena };
 
@@ -131,13 +128,12 @@ static void completions_know_every_option(void **state)
     arena_free(&arena);
 }
 
-static void man_pages_are_roff(void **state)
+TEST(man_pages_are_roff)
 {
     struct arena arena = { 0 };
     struct text  all = { .arena = &arena }, advise = { .arena = &arena },
                 explain = { .arena = &arena };
 
-    (void)state;
     generate_man(&all);
     assert_non_null(strstr(all.data, ".TP\n.BR tfprof\\-explain (1)\n"));
     assert_null(strstr(all.data, "generate"));
@@ -160,12 +156,11 @@ static const char *formats_of(const char *command_name)
 }
 
 /* --format offers what there is; advise has the original's words as well. */
-static void formats_are_the_outputs(void **state)
+TEST(formats_are_the_outputs)
 {
     struct arena arena = { 0 };
     struct text  advise = { .arena = &arena }, gate = { .arena = &arena };
 
-    (void)state;
     for (size_t i = 0; i < output_count; i++) {
         if (outputs[i]->advice)
             text_print(&advise, "%s|", outputs[i]->name);
@@ -179,9 +174,8 @@ static void formats_are_the_outputs(void **state)
 }
 
 /* Presets of every command parse, and help for each can be had. */
-static void presets_are_valid(void **state)
+TEST(presets_are_valid)
 {
-    (void)state;
     for (size_t i = 0; i < command_count; i++) {
         struct arena arena = { 0 };
         struct err   err = { 0 };
@@ -192,7 +186,3 @@ static void presets_are_valid(void **state)
         arena_free(&arena);
     }
 }
-
-RUN_TESTS(cmocka_unit_test(arguments_choose_a_command), cmocka_unit_test(steps_are_ranges),
-          cmocka_unit_test(completions_know_every_option), cmocka_unit_test(man_pages_are_roff),
-          cmocka_unit_test(formats_are_the_outputs), cmocka_unit_test(presets_are_valid))

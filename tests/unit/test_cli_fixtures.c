@@ -79,9 +79,8 @@ static const struct {
       "untested: every fixture holds with its times and sizes halved and doubled" },
 };
 
-static void fixtures_hold_or_are_reported(void **state)
+TEST(fixtures_hold_or_are_reported)
 {
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct arena   arena = { 0 };
         struct outcome outcome = test_fixture(&arena, str_from(rows[i].text));
@@ -99,14 +98,13 @@ static void fixtures_hold_or_are_reported(void **state)
 }
 
 /* The path of a recorded profile; relative ones begin at the fixture. */
-static void recorded_profiles_are_fixtures_too(void **state)
+TEST(recorded_profiles_are_fixtures_too)
 {
     static const char fixture[] = "profile " CASES_DIR "/recordings/tf2-input-sequential-map\n"
                                   "expect acme/slow-decode finding\n";
     struct arena      arena = { 0 };
     struct outcome    outcome = test_fixture(&arena, str_from(fixture));
 
-    (void)state;
     assert_int_equal(outcome.run.fault_count, 0);
     arena_free(&arena);
     outcome = test_fixture(&arena, STR("profile nowhere.pb\nexpect acme/slow-decode finding\n"));
@@ -115,7 +113,7 @@ static void recorded_profiles_are_fixtures_too(void **state)
     arena_free(&arena);
 }
 
-static void the_page_is_right(void **state)
+TEST(the_page_is_right)
 {
     static const char begin[] = "```synth\n", end[] = "```\n";
     struct arena      arena = { 0 };
@@ -124,7 +122,6 @@ static void the_page_is_right(void **state)
     struct str        text;
     struct outcome    outcome;
 
-    (void)state;
     assert_true(file_open(&page, TESTS_DIR "/../docs/synth.md", 0, &err));
     text = str_slice(page.bytes, str_search(page.bytes, STR(begin)) + sizeof begin - 1,
                      page.bytes.len);
@@ -137,6 +134,3 @@ static void the_page_is_right(void **state)
     file_close(&page);
     arena_free(&arena);
 }
-
-RUN_TESTS(cmocka_unit_test(fixtures_hold_or_are_reported),
-          cmocka_unit_test(recorded_profiles_are_fixtures_too), cmocka_unit_test(the_page_is_right))

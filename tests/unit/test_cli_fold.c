@@ -5,7 +5,7 @@
 #include "base/macros.h"
 #include "cli/fold.h"
 
-static void lines_break_at_blanks(void **state)
+TEST(lines_break_at_blanks)
 {
     static const struct {
         const char *text;
@@ -26,7 +26,6 @@ static void lines_break_at_blanks(void **state)
           "\xE4\xB8\xAD\xE4\xB8\xAD\n    \xE4\xB8\xAD" }, /* two columns each: 4, 1, 2 */
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct arena arena = { 0 };
         struct text  folded = { .arena = &arena };
@@ -37,5 +36,3 @@ static void lines_break_at_blanks(void **state)
         arena_free(&arena);
     }
 }
-
-RUN_TESTS(cmocka_unit_test(lines_break_at_blanks))

@@ -57,7 +57,7 @@ static void remove_file(const char *folder, const char *path)
     rmdir(folder);
 }
 
-static void all_of_it_is_read(void **state)
+TEST(all_of_it_is_read)
 {
     static const struct {
         const char *rule, *key, *value;
@@ -76,7 +76,6 @@ static void all_of_it_is_read(void **state)
     struct err            err = { 0 };
     char                  folder[64], path[96], expected[128];
 
-    (void)state;
     write_file(folder, path, whole);
     assert_true(vec_push(&options.set.values, &arena, "hot-op.min_share=0.3"));
     assert_true(project_load(&project, path, &arena, &err));
@@ -105,7 +104,7 @@ static void all_of_it_is_read(void **state)
     arena_free(&arena);
 }
 
-static void faults_have_their_place(void **state)
+TEST(faults_have_their_place)
 {
     static const struct {
         const char *text, *said;
@@ -133,7 +132,6 @@ static void faults_have_their_place(void **state)
         { "[[suppress]]\nrule = \"x\"\nreason = \"r\"\nsubject = \"(\"\n", "(", 2 },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct arena   arena = { 0 };
         struct project project;
@@ -151,7 +149,7 @@ static void faults_have_their_place(void **state)
 }
 
 /* Names of rules are looked up when rules are loaded; the place is still told. */
-static void unknown_rules_have_their_place(void **state)
+TEST(unknown_rules_have_their_place)
 {
     static const struct {
         const char *text, *said;
@@ -164,7 +162,6 @@ static void unknown_rules_have_their_place(void **state)
         { "[rule.hot-oq]\nmin_share = 1\n", "did you mean 'hot-op'?" },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct arena          arena = { 0 };
         struct project        project;
@@ -185,7 +182,7 @@ static void unknown_rules_have_their_place(void **state)
 }
 
 /* What the list of rules shows of them. */
-static void rules_are_as_the_project_has_them(void **state)
+TEST(rules_are_as_the_project_has_them)
 {
     static const char       text[] = "[rules]\npreset = \"strict\"\n"
                                      "[rule.tiny-kernels]\nseverity = \"error\"\nmin_share = \"7%\"\n"
@@ -196,7 +193,6 @@ static void rules_are_as_the_project_has_them(void **state)
     struct err              err = { 0 };
     char                    folder[64], path[96];
 
-    (void)state;
     write_file(folder, path, text);
     assert_true(project_load_into(path, &options, &arena, &err));
     assert_true(rule_explain("tiny-kernels", &options, NULL, &arena, &explanation, &err));
@@ -254,7 +250,7 @@ static void advise_with(const char *text, const char *only, char said[4096], int
 #define SUPPRESS(rule, more) "[[suppress]]\nrule = \"" rule "\"\nreason = \"r\"\n" more
 
 /* The recording has one sequential map that is found, and few steps to skip rules for kernels. */
-static void suppressions_are_told(void **state)
+TEST(suppressions_are_told)
 {
     static const struct {
         const char *text, *only, *said; /* NULL: nothing is */
@@ -270,7 +266,6 @@ static void suppressions_are_told(void **state)
         { SUPPRESS("unfused-attention", ""), "kernels", NULL }, /* could not look */
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char said[4096];
         int  status = 0;
@@ -281,7 +276,3 @@ static void suppressions_are_told(void **state)
             fail_msg("row %zu: %s", i, said);
     }
 }
-
-RUN_TESTS(cmocka_unit_test(all_of_it_is_read), cmocka_unit_test(faults_have_their_place),
-          cmocka_unit_test(unknown_rules_have_their_place), cmocka_unit_test(suppressions_are_told),
-          cmocka_unit_test(rules_are_as_the_project_has_them))

@@ -7,7 +7,7 @@
 #include "cli/input.h"
 #include "rules/repl.h"
 
-static void lines_complete(void **state)
+TEST(lines_complete)
 {
     static const struct {
         const char *line;
@@ -27,7 +27,6 @@ static void lines_complete(void **state)
         { "x.y", 2, "" },
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct arena      arena = { 0 };
         struct repl_words words;
@@ -42,7 +41,7 @@ static void lines_complete(void **state)
     }
 }
 
-static void lines_are_answered(void **state)
+TEST(lines_are_answered)
 {
     static const struct {
         const char       *line;
@@ -81,7 +80,6 @@ static void lines_are_answered(void **state)
     struct repl_shape   shape = { 0 };
     struct repl        *repl;
 
-    (void)state;
     assert_true(
         vec_push(&operands.values, &arena, CASES_DIR "/recordings/tf2-input-sequential-map"));
     assert_true(input_load(&input, &values, &operands, &err));
@@ -99,5 +97,3 @@ static void lines_are_answered(void **state)
     input_free(&input);
     arena_free(&arena);
 }
-
-RUN_TESTS(cmocka_unit_test(lines_complete), cmocka_unit_test(lines_are_answered))

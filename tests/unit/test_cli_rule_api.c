@@ -137,12 +137,11 @@ static void kept_names(struct names *names, const char *path)
     file_close(&file);
 }
 
-static void nothing_is_taken_away(void **state)
+TEST(nothing_is_taken_away)
 {
     struct names today = { 0 }, kept = { 0 };
     int          faults = 0;
 
-    (void)state;
     todays_names(&today);
     kept_names(&kept, API1 "/names.txt");
     for (size_t i = 0; i < kept.list.count; i++)
@@ -186,12 +185,11 @@ static void todays_facts(struct names *names)
 }
 
 /* What rules of others may name stays, with its unit. More is welcome. */
-static void no_fact_is_taken_away(void **state)
+TEST(no_fact_is_taken_away)
 {
     struct names today = { 0 }, kept = { 0 };
     int          faults = 0;
 
-    (void)state;
     todays_facts(&today);
     kept_names(&kept, API1 "/facts.txt");
     assert_true(kept.list.count > 500);
@@ -209,12 +207,11 @@ static void no_fact_is_taken_away(void **state)
     arena_free(&kept.arena);
 }
 
-static void each_name_is_documented(void **state)
+TEST(each_name_is_documented)
 {
     struct names today = { 0 }, documented = { 0 };
     int          faults = 0;
 
-    (void)state;
     reachable_names(&today);
     for (size_t i = 0; i < api_name_count; i++)
         if (!api_classes[api_names[i].class].is_fields)
@@ -235,14 +232,13 @@ static void each_name_is_documented(void **state)
 }
 
 /* The pack is as it was written for API 1; it is not to be changed, only added to. */
-static void rules_of_old_work(void **state)
+TEST(rules_of_old_work)
 {
     struct arena         arena = { 0 };
     struct text          report = { .arena = &arena };
     struct rules_checked checked = { 0 };
     struct err           err = { 0 };
 
-    (void)state;
     assert_true(rules_check(API1, NULL, &arena, &report, &checked, &err));
     if (checked.fault_count > 0)
         fail_msg("%s", report.data);
@@ -260,7 +256,7 @@ static void add_script(struct text *text, const char *path)
     file_close(&file);
 }
 
-static void rules_of_old_use_all_names(void **state)
+TEST(rules_of_old_use_all_names)
 {
     static const char *const scripts[] = { "language", "queries", "places", "findings",
                                            "edits",    "shared",  "limits", "kernels" };
@@ -268,7 +264,6 @@ static void rules_of_old_use_all_names(void **state)
     struct text              text = { .arena = &kept.arena };
     int                      faults = 0;
 
-    (void)state;
     kept_names(&kept, API1 "/names.txt");
     for (size_t i = 0; i < ARRAY_COUNT(scripts); i++)
         add_script(&text, arena_text(&kept.arena, API1 "/%s.lua", scripts[i]));
@@ -300,13 +295,12 @@ static const char *declaration(struct arena *arena, const struct api_name *name)
                       name->name);
 }
 
-static void annotations_have_all_names(void **state)
+TEST(annotations_have_all_names)
 {
     struct arena arena = { 0 };
     struct text  text = { .arena = &arena };
     lua_State   *lua = luaL_newstate();
 
-    (void)state;
     generate_annotations(&text);
     assert_int_equal(luaL_loadbufferx(lua, text.data, text.len, "tfprof.lua", "t"), LUA_OK);
     lua_close(lua);
@@ -346,7 +340,7 @@ static bool declares(const struct text *text, const char *kind, struct str name,
 
 /* A type that is mentioned but nowhere declared is a warning in every editor, and so is one that is
  * built on a name for another. */
-static void annotations_declare_the_types_they_use(void **state)
+TEST(annotations_declare_the_types_they_use)
 {
     struct arena arena = { 0 };
     struct text  text = { .arena = &arena };
@@ -354,7 +348,6 @@ static void annotations_declare_the_types_they_use(void **state)
     size_t       count = 0;
     bool         is_class_line = false; /* the type before was that of a class */
 
-    (void)state;
     generate_annotations(&text);
     rest = text_str(&text);
     while (str_contains(rest, STR("tfprof."))) {
@@ -377,9 +370,3 @@ static void annotations_declare_the_types_they_use(void **state)
     assert_true(str_contains(text_str(&text), STR("tfprof.skip|nil)")));
     arena_free(&arena);
 }
-
-RUN_TESTS(cmocka_unit_test(nothing_is_taken_away), cmocka_unit_test(no_fact_is_taken_away),
-          cmocka_unit_test(each_name_is_documented), cmocka_unit_test(rules_of_old_work),
-          cmocka_unit_test(rules_of_old_use_all_names),
-          cmocka_unit_test(annotations_have_all_names),
-          cmocka_unit_test(annotations_declare_the_types_they_use))

@@ -9,7 +9,7 @@
 
 #define FOLDER CASES_DIR "/recordings/tf1-mnist-softmax"
 
-static void lines_complete(void **state)
+TEST(lines_complete)
 {
     /* The recorded program has the types Placeholder, MatMul, Mul, … and 12 steps. */
     static const struct {
@@ -45,7 +45,6 @@ static void lines_complete(void **state)
     struct arena        arena = { 0 };
     struct err          err = { 0 };
 
-    (void)state;
     assert_true(vec_push(&operands.values, &arena,
                          CASES_DIR "/recordings/tf1-mnist-softmax/profile/profile_11"));
     assert_true(input_read(&input, &values, &operands, INPUT_VIEWS, &err));
@@ -67,7 +66,7 @@ static void lines_complete(void **state)
 }
 
 /* What is set stays after the line, its answer and all that they held are gone. */
-static void values_are_kept_behind_their_line(void **state)
+TEST(values_are_kept_behind_their_line)
 {
     struct input             input = { 0 };
     struct input_values      values = { .threads = 1 };
@@ -81,7 +80,6 @@ static void values_are_kept_behind_their_line(void **state)
         "",
     };
 
-    (void)state;
     assert_true(
         option_presets(session_options, session_option_count, &arena, &session.values, &err));
     assert_true(vec_push(&operands.values, &arena,
@@ -105,5 +103,3 @@ static void values_are_kept_behind_their_line(void **state)
     input_free(&input);
     arena_free(&arena);
 }
-
-RUN_TESTS(cmocka_unit_test(lines_complete), cmocka_unit_test(values_are_kept_behind_their_line))

@@ -56,7 +56,7 @@ static void align(struct profile_builder *builder)
  * (the third of 0 0 10 10), less than a quarter of 5000. So the second host moves by 5 ms. The
  * earliest event is the second host's at 6000 us, at 11000 us by the clock of the first host, whose
  * earliest is at 10000: times stay as they are. */
-static void a_shift_that_is_the_same_each_time(void **state)
+TEST(a_shift_that_is_the_same_each_time)
 {
     static const struct share parts[] = {
         { 10000 * US, 1100 * US, 0 }, { 20000 * US, 1100 * US, 1 }, { 30000 * US, 1150 * US, 2 },
@@ -66,7 +66,6 @@ static void a_shift_that_is_the_same_each_time(void **state)
     struct profile_builder builder;
     struct profile        *profile = &builder.profile;
 
-    (void)state;
     build(&builder, "b", "all-reduce", parts, 4);
     align(&builder);
     assert_int_equal(profile->hosts.items[1].clock_shift_ns, 5 * MS);
@@ -85,7 +84,7 @@ static void a_shift_that_is_the_same_each_time(void **state)
 
 /* The second host's clock is ahead by 8 ms: moved back its first event is at 1 - 8 = -7 ms, so that
  * all times grow by 7 ms. Collectives without a number are told by their order. */
-static void times_begin_at_zero(void **state)
+TEST(times_begin_at_zero)
 {
     static const struct share parts[] = {
         { 2 * MS, 1 * MS, -1 },  { 12 * MS, 1 * MS, -1 }, { 22 * MS, 1 * MS, -1 },
@@ -94,7 +93,6 @@ static void times_begin_at_zero(void **state)
     };
     struct profile_builder builder;
 
-    (void)state;
     build(&builder, "b", "barrier", parts, 4);
     align(&builder);
     assert_int_equal(builder.profile.hosts.items[1].clock_shift_ns, -8 * MS);
@@ -109,7 +107,7 @@ static void times_begin_at_zero(void **state)
  * 0 ms: their median (the third of -7 0 5 14) is 5, from which they deviate by 0, 12, 9 and 5,
  * mostly (the third of 0 5 9 12) by 9 ms. There one host ends at 31 ms before the other begins at
  * 37, and the other at 49 before the first begins at 50: two that cannot be. */
-static void what_is_no_shift(void **state)
+TEST(what_is_no_shift)
 {
     static const struct {
         const char  *second, *type;
@@ -180,7 +178,6 @@ static void what_is_no_shift(void **state)
             { 70 * MS, 1 * MS, 3 } } },
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct profile_builder builder;
         const struct host     *host;
@@ -195,6 +192,3 @@ static void what_is_no_shift(void **state)
         builder_free(&builder);
     }
 }
-
-RUN_TESTS(cmocka_unit_test(a_shift_that_is_the_same_each_time),
-          cmocka_unit_test(times_begin_at_zero), cmocka_unit_test(what_is_no_shift))

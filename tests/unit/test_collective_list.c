@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-static void types_by_name(void **state)
+TEST(types_by_name)
 {
     static const struct {
         const char *name, *type;
@@ -24,7 +24,6 @@ static void types_by_name(void **state)
     struct profile_builder b;
     uint32_t               thread, tags[ARRAY_COUNT(cases)];
 
-    (void)state;
     builder_start(&b, FORMAT_KINETO);
     thread = builder_timeline(&b, builder_host(&b, "h"), NO_ID, "t");
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
@@ -63,12 +62,11 @@ static void release(struct fixture *f)
  * Host 0 records a second piece of round 0 at 130, in another stream and under another name: a
  * collective of its own, on one host alone, which matches nobody. Skew 40 + 90.
  */
-static void lateness_by_host(void **state)
+TEST(lateness_by_host)
 {
     static const int64_t starts[2][3] = { { 100, 140, 110 }, { 500, 520, 590 } };
     struct fixture       f = { 0 };
 
-    (void)state;
     builder_start(&f.b, FORMAT_KINETO);
     for (uint32_t host = 0; host < 3; host++) {
         uint32_t id = builder_host(&f.b, "h"), gpu, stream;
@@ -103,12 +101,11 @@ static void lateness_by_host(void **state)
  * outside. Host 0 is 110 late at the first, host 1 60 at the second. A pair at 100 and 120 lies
  * outside.
  */
-static void matches_over_the_edge(void **state)
+TEST(matches_over_the_edge)
 {
     static const int64_t starts[3][2] = { { 100, 120 }, { 1100, 990 }, { 1500, 1560 } };
     struct fixture       f = { 0 };
 
-    (void)state;
     builder_start(&f.b, FORMAT_KINETO);
     for (uint32_t host = 0; host < 2; host++) {
         uint32_t id = builder_host(&f.b, "h");
@@ -130,12 +127,11 @@ static void matches_over_the_edge(void **state)
 }
 
 /* Numbers in a group match, where order does not: host 1 lacks the first. */
-static void numbers_match_before_order(void **state)
+TEST(numbers_match_before_order)
 {
     struct collective first = { .sequence = 7, .bytes_in = -1 }, second = first;
     struct fixture    f = { 0 };
 
-    (void)state;
     builder_start(&f.b, FORMAT_KINETO);
     second.sequence = 8;
     assert_true(vec_push(&f.b.profile.collectives, &f.b.arena, first));
@@ -164,7 +160,7 @@ static void numbers_match_before_order(void **state)
  * third thread's, in another run, overlaps the first pair and is none of them. Of two devices with
  * streams each has its own turns.
  */
-static void devices_of_one_process(void **state)
+TEST(devices_of_one_process)
 {
     static const struct {
         int     thread;
@@ -178,7 +174,6 @@ static void devices_of_one_process(void **state)
     uint32_t       host, threads[3];
     size_t         pairs = 0;
 
-    (void)state;
     host = builder_start_host(&f.b, FORMAT_XSPACE);
     builder_step(&f.b, host, 0, 1000);
     for (int i = 0; i < 3; i++)
@@ -203,11 +198,10 @@ static void devices_of_one_process(void **state)
 }
 
 /* GPUs of two hosts, two each, all in both rounds: on host 1 the second GPU comes 50 late. */
-static void devices_have_their_own_turns(void **state)
+TEST(devices_have_their_own_turns)
 {
     struct fixture f = { 0 };
 
-    (void)state;
     builder_start(&f.b, FORMAT_XSPACE);
     for (uint32_t host = 0; host < 2; host++) {
         uint32_t id = builder_host(&f.b, "h");
@@ -234,12 +228,11 @@ static void devices_have_their_own_turns(void **state)
  * ms late to each, and the recording of its second one is lost. By turn its third would be rank 0's
  * second, 100 ms early. Right: four pairs of 2 ms lateness, one without a partner.
  */
-static void a_lost_collective_leaves_one_alone(void **state)
+TEST(a_lost_collective_leaves_one_alone)
 {
     enum { MS = 1000000 };
     struct fixture f = { 0 };
 
-    (void)state;
     builder_start(&f.b, FORMAT_KINETO);
     for (uint32_t host = 0; host < 2; host++) {
         uint32_t id = builder_host(&f.b, "h");
@@ -268,13 +261,12 @@ static void a_lost_collective_leaves_one_alone(void **state)
  * pairs of one turn that rank 0 leaves before rank 2 has come: 100..110 and 150..160 ms cannot be
  * one.
  */
-static void turns_alone_make_no_pair(void **state)
+TEST(turns_alone_make_no_pair)
 {
     enum { MS = 1000000 };
     static const int64_t starts_ms[3][2] = { { 100, 300 }, { 150, 300 }, { 150, 305 } };
     struct fixture       f = { 0 };
 
-    (void)state;
     builder_start(&f.b, FORMAT_KINETO);
     for (uint32_t host = 0; host < 3; host++) {
         uint32_t id = builder_host(&f.b, "h");
@@ -295,9 +287,3 @@ static void turns_alone_make_no_pair(void **state)
     assert_true(f.list.hosts[1].late_ns == 0);
     release(&f);
 }
-
-RUN_TESTS(cmocka_unit_test(types_by_name), cmocka_unit_test(lateness_by_host),
-          cmocka_unit_test(matches_over_the_edge), cmocka_unit_test(numbers_match_before_order),
-          cmocka_unit_test(devices_of_one_process), cmocka_unit_test(devices_have_their_own_turns),
-          cmocka_unit_test(a_lost_collective_leaves_one_alone),
-          cmocka_unit_test(turns_alone_make_no_pair))

@@ -26,7 +26,7 @@ static bool run(int count, const char *const *arguments, int *status, struct err
 }
 
 /* The profile does not exist: an answer about the setting comes before that of the file. */
-static void settings_are_checked_before_the_profile(void **state)
+TEST(settings_are_checked_before_the_profile)
 {
     static const struct {
         const char   *option;
@@ -44,7 +44,6 @@ static void settings_are_checked_before_the_profile(void **state)
         { "--set=input-bound-step.min_share=0.2", ERR_INPUT, "o such file" },
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         const char *arguments[] = { "advise", cases[i].option, "/nowhere/a.xplane.pb" };
         struct err  err = { 0 };
@@ -59,7 +58,7 @@ static void settings_are_checked_before_the_profile(void **state)
 }
 
 /* The recording waits for its input, a warning or more, and nothing in it vetoes advice. */
-static void a_gate_ends_with_one(void **state)
+TEST(a_gate_ends_with_one)
 {
     static const struct {
         const char *fail_on;
@@ -68,7 +67,6 @@ static void a_gate_ends_with_one(void **state)
     char path[] = "/tmp/tfprof-advise-XXXXXX";
     int  file = mkstemp(path);
 
-    (void)state;
     assert_true(file >= 0);
     close(file);
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
@@ -84,7 +82,7 @@ static void a_gate_ends_with_one(void **state)
 }
 
 /* A rule that raises is named, and only --rule-errors=fail makes it an error (exit 5). */
-static void a_failing_rule_is_an_error_on_request(void **state)
+TEST(a_failing_rule_is_an_error_on_request)
 {
     static const char script[] =
         "-- Raises.\n"
@@ -93,7 +91,6 @@ static void a_failing_rule_is_an_error_on_request(void **state)
     char  directory[] = "/tmp/tfprof-rules-XXXXXX", file[64], out[64], option[64];
     FILE *stream;
 
-    (void)state;
     assert_non_null(mkdtemp(directory));
     snprintf(file, sizeof file, "%s/raises.lua", directory);
     snprintf(out, sizeof out, "%s/out", directory);
@@ -120,7 +117,3 @@ static void a_failing_rule_is_an_error_on_request(void **state)
     unlink(out);
     rmdir(directory);
 }
-
-RUN_TESTS(cmocka_unit_test(settings_are_checked_before_the_profile),
-          cmocka_unit_test(a_gate_ends_with_one),
-          cmocka_unit_test(a_failing_rule_is_an_error_on_request))

@@ -4,7 +4,7 @@
 
 #define RECORDING CASES_DIR "/recordings/tf2-input-sequential-map"
 
-static void baselines_say_what_they_are_of(void **state)
+TEST(baselines_say_what_they_are_of)
 {
     /* The program marks its steps "train"; the recording has no device. */
     static const char *const arguments[] = { "baseline",      RECORDING,  RECORDING, "--reason",
@@ -22,7 +22,6 @@ static void baselines_say_what_they_are_of(void **state)
     struct str   answer, rest;
     size_t       runs = 0;
 
-    (void)state;
     answer = command_answer(arguments, &arena);
     for (size_t i = 0; i < ARRAY_COUNT(expected); i++) {
         print_message("%s\n", expected[i]);
@@ -34,19 +33,15 @@ static void baselines_say_what_they_are_of(void **state)
     arena_free(&arena);
 }
 
-static void failures_leave_no_file(void **state)
+TEST(failures_leave_no_file)
 {
     char        path[] = "/tmp/tfprof-baseline-XXXXXX";
     const char *gone[] = { "baseline", "/nowhere/a.xplane.pb", "-o", path, NULL };
     const char *none[] = { "baseline", "-o", path, NULL };
 
-    (void)state;
     assert_non_null(mkdtemp(path));
     assert_int_equal(rmdir(path), 0); /* a name that is free */
     command_refuses(gone, "o such file");
     command_refuses(none, "no profile given");
     assert_false(file_exists(path));
 }
-
-RUN_TESTS(cmocka_unit_test(baselines_say_what_they_are_of),
-          cmocka_unit_test(failures_leave_no_file))

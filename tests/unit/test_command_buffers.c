@@ -64,13 +64,12 @@ static uint32_t op_of(const struct recorded *r, uint32_t event)
 
 /* The second relu shares the first one's kernel, and the two products have one library's name: only
  * their order tells them apart. A product by split k is two kernels. */
-static void order_tells_equal_kernels_apart(void **state)
+TEST(order_tells_equal_kernels_apart)
 {
     struct recorded   r;
     static const char relu[] = "f32[8,4] -> f32[8,4]";
     uint32_t          copy, first, up, second, down, events[6];
 
-    (void)state;
     start(&r);
     copy = step(&r, "copy.1", "copy", "", "f32[4,4] -> f32[4,4]");
     first = step(&r, "custom-call.2", "custom-call", "__cublas$lt$matmul", NULL);
@@ -96,12 +95,11 @@ static void order_tells_equal_kernels_apart(void **state)
 /* A convolution runs by itself between two buffers of one program: it is no kernel of theirs, so
  * that the product behind it is found though attention, which no kernel of the buffer does, stands
  * before it. */
-static void what_runs_alone_is_in_no_buffer(void **state)
+TEST(what_runs_alone_is_in_no_buffer)
 {
     struct recorded r;
     uint32_t        alone, product, event;
 
-    (void)state;
     start(&r);
     alone = step(&r, "cudnn-conv.1", "custom-call", "__cudnn$convForward", NULL);
     step(&r, "custom-call.5", "custom-call", "__cudnn$fmhaSoftmax", NULL);
@@ -115,12 +113,11 @@ static void what_runs_alone_is_in_no_buffer(void **state)
 
 /* Each replay is paired by itself: the same instructions, not the next ones. A kernel that fits no
  * instruction keeps the buffer's name. */
-static void replays_begin_anew(void **state)
+TEST(replays_begin_anew)
 {
     struct recorded r;
     uint32_t        product, events[3];
 
-    (void)state;
     start(&r);
     product = step(&r, "custom-call.1", "custom-call", "__cublas$gemm", NULL);
     step(&r, "custom-call.2", "custom-call", "__cublas$gemm", NULL);
@@ -138,6 +135,3 @@ static void replays_begin_anew(void **state)
     assert_int_equal(op_of(&r, events[2]), r.buffer);
     builder_free(&r.b);
 }
-
-RUN_TESTS(cmocka_unit_test(order_tells_equal_kernels_apart),
-          cmocka_unit_test(what_runs_alone_is_in_no_buffer), cmocka_unit_test(replays_begin_anew))

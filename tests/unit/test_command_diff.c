@@ -11,7 +11,7 @@
 /* Step 0 goes from 990 to 1700 + 4000, its stream works from 1040 to 1340; of the bytes MatMul
  * asked for 4096 + 4096 and 512 + 256 that it kept. Step 1 goes from 2001 to 2020 + 25; its ops
  * take 6, 9 and 25 of that. */
-static void parts_sum_to_the_step(void **state)
+TEST(parts_sum_to_the_step)
 {
     static const char *const arguments[] = { "diff", BEFORE, AFTER, "--format", "json", NULL };
     static const char *const expected[] = {
@@ -26,7 +26,6 @@ static void parts_sum_to_the_step(void **state)
     struct arena arena = { 0 };
     struct str   answer;
 
-    (void)state;
     answer = command_answer(arguments, &arena);
     for (size_t i = 0; i < ARRAY_COUNT(expected); i++) {
         print_message("%s\n", expected[i]);
@@ -36,14 +35,13 @@ static void parts_sum_to_the_step(void **state)
 }
 
 /* Both names below "fc" are one scope: 300 and 25 + 6. */
-static void depth_says_what_a_scope_is(void **state)
+TEST(depth_says_what_a_scope_is)
 {
     static const char *const arguments[] = { "diff", BEFORE,     AFTER,  "--depth",
                                              "1",    "--format", "json", NULL };
     struct arena             arena = { 0 };
     struct str               answer;
 
-    (void)state;
     answer = command_answer(arguments, &arena);
     assert_true(str_contains(answer, STR("\"name\": \"fc\",\n      \"before_ns\": 300000,\n"
                                          "      \"after_ns\": 31000,")));
@@ -51,13 +49,12 @@ static void depth_says_what_a_scope_is(void **state)
 }
 
 /* A ProfileProto says when each op ran, though not on which thread. */
-static void a_profile_of_the_session_has_parts(void **state)
+TEST(a_profile_of_the_session_has_parts)
 {
     static const char *const arguments[] = { "diff", PROFILE, PROFILE, "--format", "json", NULL };
     struct arena             arena = { 0 };
     struct str               answer;
 
-    (void)state;
     answer = command_answer(arguments, &arena);
     assert_true(str_contains(answer, STR("\"lists_sum_to_step\": true")));
     assert_true(str_contains(answer, STR("\"step\": {\n    \"before_ns\": 235500,")));
@@ -66,14 +63,13 @@ static void a_profile_of_the_session_has_parts(void **state)
 }
 
 /* Keras runs 20 batches in one call after the fix, and one before. */
-static void steps_of_more_batches_are_compared_by_the_batch(void **state)
+TEST(steps_of_more_batches_are_compared_by_the_batch)
 {
     static const char *const arguments[] = { "diff",     KERAS "/slow", KERAS "/fixed",
                                              "--format", "json",        NULL };
     struct arena             arena = { 0 };
     struct str               answer;
 
-    (void)state;
     answer = command_answer(arguments, &arena);
     assert_true(str_contains(answer, STR("\"per\": \"batch\"")));
     assert_true(str_contains(answer, STR("\"batches_per_step\": 20")));
@@ -84,7 +80,7 @@ static void steps_of_more_batches_are_compared_by_the_batch(void **state)
 
 /* The graph has 14 nodes of the type, which run once a step; the fixed program runs them in none.
  * Runs and time are one row. */
-static void ops_that_prepare_output_have_a_row(void **state)
+TEST(ops_that_prepare_output_have_a_row)
 {
     static const char *const arguments[] = {
         "diff", SUMMARIES "/slow", SUMMARIES "/fixed", "--format", "json", NULL
@@ -93,7 +89,6 @@ static void ops_that_prepare_output_have_a_row(void **state)
     struct str   answer, row;
     size_t       at;
 
-    (void)state;
     answer = command_answer(arguments, &arena);
     at = str_search(answer, STR("\"part\": \"output\",\n      \"name\": \"HistogramSummary\""));
     assert_true(at < answer.len);
@@ -104,29 +99,20 @@ static void ops_that_prepare_output_have_a_row(void **state)
     arena_free(&arena);
 }
 
-static void a_side_without_steps_is_told(void **state)
+TEST(a_side_without_steps_is_told)
 {
     static const char *const arguments[] = { "diff", BEFORE, GRAPH, NULL };
 
-    (void)state;
     command_refuses(arguments, "has no step to compare");
 }
 
-static void two_recordings_are_needed(void **state)
+TEST(two_recordings_are_needed)
 {
     static const char *const one[] = { "diff", BEFORE, NULL };
     static const char *const three[] = { "diff", BEFORE, AFTER, AFTER, NULL };
     static const char *const gone[] = { "diff", BEFORE, "/nowhere/step", NULL };
 
-    (void)state;
     command_refuses(one, "diff needs two recordings");
     command_refuses(three, "diff needs two recordings");
     command_refuses(gone, "o such file");
 }
-
-RUN_TESTS(cmocka_unit_test(parts_sum_to_the_step), cmocka_unit_test(depth_says_what_a_scope_is),
-          cmocka_unit_test(a_profile_of_the_session_has_parts),
-          cmocka_unit_test(steps_of_more_batches_are_compared_by_the_batch),
-          cmocka_unit_test(ops_that_prepare_output_have_a_row),
-          cmocka_unit_test(a_side_without_steps_is_told),
-          cmocka_unit_test(two_recordings_are_needed))

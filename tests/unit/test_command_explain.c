@@ -3,7 +3,7 @@
 
 #define RECORDING CASES_DIR "/recordings/tf2-input-sequential-map"
 
-static void rules_explain_themselves(void **state)
+TEST(rules_explain_themselves)
 {
     static const char *const arguments[] = { "explain", "input-bound-step", NULL };
     static const char *const expected[] = {
@@ -15,7 +15,6 @@ static void rules_explain_themselves(void **state)
     struct arena arena = { 0 };
     struct str   answer;
 
-    (void)state;
     answer = command_answer(arguments, &arena);
     for (size_t i = 0; i < ARRAY_COUNT(expected); i++)
         assert_true(str_contains(answer, str_from(expected[i])));
@@ -23,7 +22,7 @@ static void rules_explain_themselves(void **state)
 }
 
 /* The recording waits for its input: what the rule needs is there, and it found something. */
-static void profiles_give_the_numbers(void **state)
+TEST(profiles_give_the_numbers)
 {
     static const char *const alone[] = { "explain", "input-bound-step", "--format", "json", NULL };
     static const char *const with_profile[] = { "explain", "input-bound-step",
@@ -32,7 +31,6 @@ static void profiles_give_the_numbers(void **state)
     struct arena             arena = { 0 };
     struct str               without, with;
 
-    (void)state;
     without = command_answer(alone, &arena);
     with = command_answer(with_profile, &arena);
     assert_true(str_contains(without, STR("\"id\": \"input-bound-step\"")));
@@ -46,14 +44,13 @@ static void profiles_give_the_numbers(void **state)
 }
 
 /* The command is one that a shell takes as it is: run, it answers with the step after the edit. */
-static void the_price_can_be_checked(void **state)
+TEST(the_price_can_be_checked)
 {
     static const char *const explained[] = { "explain", "tfdata-sequential-map", RECORDING, NULL };
     struct arena             arena = { 0 };
     struct str               answer;
     const char              *edit, *end;
 
-    (void)state;
     answer = command_answer(explained, &arena);
     edit = strstr(answer.data, "Check tfprof whatif PROFILE --edit '");
     assert_non_null(edit);
@@ -67,18 +64,14 @@ static void the_price_can_be_checked(void **state)
     arena_free(&arena);
 }
 
-static void unknown_rules_are_named(void **state)
+TEST(unknown_rules_are_named)
 {
     static const char *const misspelled[] = { "explain", "input-bond-step", NULL };
     static const char *const none[] = { "explain", NULL };
     static const char *const gone[] = { "explain", "input-bound-step", "/nowhere/a.xplane.pb",
                                         NULL };
 
-    (void)state;
     command_refuses(misspelled, "did you mean 'input-bound-step'?");
     command_refuses(none, "no rule given");
     command_refuses(gone, "o such file");
 }
-
-RUN_TESTS(cmocka_unit_test(rules_explain_themselves), cmocka_unit_test(profiles_give_the_numbers),
-          cmocka_unit_test(the_price_can_be_checked), cmocka_unit_test(unknown_rules_are_named))

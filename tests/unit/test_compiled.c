@@ -15,12 +15,11 @@ static void finish(struct program *program)
 
 /* Contents by elements of results: a product of 2 * 8 * 64 flops outweighs 64 maxima; threefry's
  * arithmetic is drawing numbers; a fusion without contents stays elementwise. */
-static void fusions_are_their_contents(void **state)
+TEST(fusions_are_their_contents)
 {
     struct program program;
     uint32_t       dot, draw, bare, inner;
 
-    (void)state;
     start(&program);
     inner = add(&program, "dot", "f32[8,8] f32[8,8] -> f32[8,8]", "jit(f)/dot_general", 2, NO_ID);
     program.b.profile.ops.items[inner].flops = 1024;
@@ -38,12 +37,11 @@ static void fusions_are_their_contents(void **state)
 }
 
 /* A copy behind a loop that draws is a part of drawing; one between two products is a copy. */
-static void copies_belong_to_what_they_copy(void **state)
+TEST(copies_belong_to_what_they_copy)
 {
     struct program program;
     uint32_t       loop, element, drawn, dot, plain;
 
-    (void)state;
     start(&program);
     add(&program, "add", "u32[64] -> u32[64]", "jit(f)/jit(_normal)/add", 1, NO_ID);
     loop = add(&program, "while", "u32[64] -> u32[64]", "jit(f)/while", NO_ID, NO_ID);
@@ -58,12 +56,11 @@ static void copies_belong_to_what_they_copy(void **state)
 }
 
 /* Of f(w, x) -> w: what is made of w alone is state, of x alone input, of both both. */
-static void results_know_what_they_come_from(void **state)
+TEST(results_know_what_they_come_from)
 {
     struct program program;
     uint32_t       w, x, of_w, of_x, both, root;
 
-    (void)state;
     start(&program);
     w = add(&program, "parameter", "-> f32[8,8]", NULL, NO_ID, NO_ID);
     mark(&program, w, "entry");
@@ -83,12 +80,11 @@ static void results_know_what_they_come_from(void **state)
 }
 
 /* Files without folders: calls begin in train.py, so _linear.py, which it calls, is a library. */
-static void callers_tell_whose_files_they_are(void **state)
+TEST(callers_tell_whose_files_they_are)
 {
     struct profile_builder b;
     struct source_line outer = { .line = 3, .caller = NO_ID }, inner = { .line = 9, .caller = 0 };
 
-    (void)state;
     builder_start(&b, FORMAT_XSPACE);
     outer.file = builder_name(&b, "train.py");
     inner.file = builder_name(&b, "_linear.py");
@@ -99,8 +95,3 @@ static void callers_tell_whose_files_they_are(void **state)
     assert_true(profile_is_user_source(&b.profile, 0));
     builder_free(&b);
 }
-
-RUN_TESTS(cmocka_unit_test(fusions_are_their_contents),
-          cmocka_unit_test(copies_belong_to_what_they_copy),
-          cmocka_unit_test(results_know_what_they_come_from),
-          cmocka_unit_test(callers_tell_whose_files_they_are))

@@ -8,9 +8,8 @@
 /* Of 100 rows of a product, 8 ms, and of their exponentials, 2 ms, one is cut out: 99 of 100 parts
  * are too much. Where something else takes the product all of it is needed. What
  * is cut out of the exponentials times the product is the same part of both. */
-static void rows_that_are_cut_off(void **state)
+TEST(rows_that_are_cut_off)
 {
-    (void)state;
     for (int kind = 0; kind < 3; kind++) {
         enum { ALONE, NEEDED, TWICE };
         struct program program;
@@ -45,9 +44,8 @@ static void rows_that_are_cut_off(void **state)
  * for each row: three of four parts are too much. Where all are needed only those of the product
  * with the mask are. Making the mask, 1 ms, goes with the products, unless something else takes it.
  */
-static void experts_that_a_mask_drops(void **state)
+TEST(experts_that_a_mask_drops)
 {
-    (void)state;
     for (int needed = 0; needed < 3; needed++) {
         enum { NOTHING, EXPERTS, MASK };
         struct program program;
@@ -94,10 +92,9 @@ static void experts_that_a_mask_drops(void **state)
 /* Ten rounds of a product of 10 us, each written to a row of its own: four fifths of them go when
  * all rows are one product. Where the product takes the rows that were written before, nothing
  * does. */
-static void rounds_that_need_nothing_of_others(void **state)
+TEST(rounds_that_need_nothing_of_others)
 {
     enum { ROUNDS = 10, LOOP = 9 };
-    (void)state;
     for (int is_read = 0; is_read < 2; is_read++) {
         struct program program;
         uint32_t       tuple, count, rows, weights, one, more, made, written, root, at[ROUNDS];
@@ -136,11 +133,10 @@ static void rounds_that_need_nothing_of_others(void **state)
 /* Windows of 20 rows of a series of 100 are gathered by numbers that count, 6 ms, squared and added
  * up in a fusion of 4 ms: 2000 rows where three passes over 100 do, so that 17 of 20 parts are too
  * much. Where a product takes the windows, or the numbers are given, they are needed. */
-static void windows_that_overlap(void **state)
+TEST(windows_that_overlap)
 {
     enum { COUNTED, GIVEN, MULTIPLIED, KINDS };
 
-    (void)state;
     for (int kind = 0; kind < KINDS; kind++) {
         struct program program;
         uint32_t       series, given, numbers, gather, fusion, inside, square, sum;
@@ -178,7 +174,7 @@ static void windows_that_overlap(void **state)
  * product of 1 ms a round. With 16 parts they would take 19 rounds, 19 / 16 a part where it is 5 /
  * 2 now: of the products 1 - 0.475 is too much. In as many rounds as there are devices each
  * device's rows go around once, and no array of parts says otherwise. */
-static void stages_without_work(void **state)
+TEST(stages_without_work)
 {
     enum { LOOP = 5 };
     static const struct {
@@ -188,7 +184,6 @@ static void stages_without_work(void **state)
                   { "-> f32[8,4] f32[2,8,4]", "5", 0 },
                   { "-> f32[8,4] f32[3,8,4]", "4", 0 } };
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct program program;
         uint32_t       tuple, rows, made, handed, at[11];
@@ -216,11 +211,10 @@ static void stages_without_work(void **state)
 /* Ten micro-batches of two rows: each reads all weights, 1 ms, and its gradient, 0.5 ms, is added
  * to what is carried, 0.5 ms: at most 0.8 of that is too much. Products of 32 rows have enough to
  * do: what starting ops takes is below 3 % of the step then. */
-static void rounds_of_few_rows(void **state)
+TEST(rounds_of_few_rows)
 {
     enum { ROUNDS = 10, LOOP = 10 };
 
-    (void)state;
     for (int is_large = 0; is_large < 2; is_large++) {
         const char *carried = "-> s32[] f32[64,64] f32[64,64]";
         const char *batch = is_large ? "-> f32[32,64]" : "-> f32[2,64]";
@@ -269,10 +263,9 @@ static void rounds_of_few_rows(void **state)
 
 /* Each round changes one of 16 rows, and a product with weights, 1.6 ms, takes all: 15 of 16 parts
  * are too much. Where rounds change the weights, too, they are needed. */
-static void rows_that_each_round_makes_again(void **state)
+TEST(rows_that_each_round_makes_again)
 {
     enum { LOOP = 8 };
-    (void)state;
     for (int is_trained = 0; is_trained < 2; is_trained++) {
         struct program program;
         uint32_t       tuple, rows, weights, made, cut, written, next, root;
@@ -302,10 +295,9 @@ static void rows_that_each_round_makes_again(void **state)
 
 /* Ten rounds of 100 us choose by a mask over 16 rows between a new row and what was there: 15 of 16
  * parts only copy. Where the rows that are not chosen change as well, all are needed. */
-static void rows_that_a_mask_writes(void **state)
+TEST(rows_that_a_mask_writes)
 {
     enum { ROUNDS = 10, LOOP = 12 };
-    (void)state;
     for (int is_changed = 0; is_changed < 2; is_changed++) {
         struct program program;
         uint32_t tuple, count, rows, one, more, numbers, spread, mask, fresh, other, written, root,
@@ -349,11 +341,10 @@ static void rows_that_a_mask_writes(void **state)
 
 /* Four rows are looked up 400 times and multiplied, 10 ms: 99 of 100 parts are done again. Rows of
  * their own are not, nor are four that make a longer row together. */
-static void rows_that_are_copies(void **state)
+TEST(rows_that_are_copies)
 {
     enum { COPIES, OWN, TOGETHER, KINDS };
 
-    (void)state;
     for (int kind = 0; kind < KINDS; kind++) {
         struct program program;
         uint32_t       table, numbers, w, rows, product;
@@ -384,9 +375,8 @@ static void rows_that_are_copies(void **state)
 /* Four rows are looked up 400 times, each is taken times a number of its own, and multiplied, 10
  * ms: that may be done to the four, and the numbers come behind. Exponentials of such rows all
  * differ. */
-static void copies_times_numbers_of_their_own(void **state)
+TEST(copies_times_numbers_of_their_own)
 {
-    (void)state;
     for (int is_bent = 0; is_bent < 2; is_bent++) {
         struct program program;
         uint32_t       table, numbers, times, w, spread, rows, product;
@@ -418,9 +408,8 @@ static void copies_times_numbers_of_their_own(void **state)
  * 4 ms: 99 of 100 parts of the product are done again, and nothing is put beside anything when each
  * end is multiplied by itself. The gradient's product, 5 ms, is cut and added up into the 4 nodes
  * again: sums of edges would do before it. Where all edges are sorted by it, it is needed. */
-static void rows_of_both_ends_of_edges(void **state)
+TEST(rows_of_both_ends_of_edges)
 {
-    (void)state;
     for (int is_needed = 0; is_needed < 2; is_needed++) {
         struct program program;
         uint32_t       nodes, numbers, ends[2], joined, w, product, gradient, cut, sums;
@@ -464,9 +453,8 @@ static void rows_of_both_ends_of_edges(void **state)
 /* 100 copies of 4 rows go through a product, and the gradient of its weights, 2 ms, sums over them
  * with what comes back, times copies, 3 ms: that can be added up over the copies before. Where the
  * cosine of what comes back is taken, it cannot. */
-static void gradients_summed_over_copies(void **state)
+TEST(gradients_summed_over_copies)
 {
-    (void)state;
     for (int is_curved = 0; is_curved < 2; is_curved++) {
         struct program program;
         uint32_t       few, rows, w, product, back, scaled, gradient;
@@ -498,7 +486,7 @@ static void gradients_summed_over_copies(void **state)
 /* For each of 40 rows of 8 numbers one of 4 matrices is copied, 6 ms, and multiplied with it, 2 ms:
  * all of the copying, and of the products but a tenth, goes where rows are put together by matrix.
  * With 100 rows to each copy, or as many matrices as copies, nothing does. */
-static void matrices_copied_for_each_row(void **state)
+TEST(matrices_copied_for_each_row)
 {
     static const struct {
         const char *table, *left, *made;
@@ -510,7 +498,6 @@ static void matrices_copied_for_each_row(void **state)
         { "-> f32[40,8,16]", "f32[40,1,8]", "f32[40,1,16]", 2 * 40 * 8 * 16, 0 },
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct program program;
         uint32_t       x, table, ids, copied, product;
@@ -532,13 +519,3 @@ static void matrices_copied_for_each_row(void **state)
         release(&program);
     }
 }
-
-RUN_TESTS(cmocka_unit_test(rows_that_are_cut_off), cmocka_unit_test(experts_that_a_mask_drops),
-          cmocka_unit_test(rounds_that_need_nothing_of_others),
-          cmocka_unit_test(stages_without_work), cmocka_unit_test(rounds_of_few_rows),
-          cmocka_unit_test(windows_that_overlap), cmocka_unit_test(matrices_copied_for_each_row),
-          cmocka_unit_test(rows_that_each_round_makes_again),
-          cmocka_unit_test(rows_that_a_mask_writes), cmocka_unit_test(rows_that_are_copies),
-          cmocka_unit_test(copies_times_numbers_of_their_own),
-          cmocka_unit_test(rows_of_both_ends_of_edges),
-          cmocka_unit_test(gradients_summed_over_copies))

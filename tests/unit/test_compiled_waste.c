@@ -3,9 +3,8 @@
 
 /* f(w, a) -> w decomposes a, 6 ms of 10: that could be done once. Of w it could not. On a GPU,
  * whose kernels are the instructions, as on a host. */
-static void decompositions_of_arguments(void **state)
+TEST(decompositions_of_arguments)
 {
-    (void)state;
     for (int kind = 0; kind < 4; kind++) {
         bool           is_state = kind & 1, on_device = kind & 2;
         struct program program;
@@ -34,11 +33,10 @@ static void decompositions_of_arguments(void **state)
  * the product and, in the fusion of 2 ms that chooses, half of its two instructions of equal
  * weight. Where something else takes the product too, only the sine is left; a gradient's choice is
  * none. */
-static void rare_sides_of_mapped_conditions(void **state)
+TEST(rare_sides_of_mapped_conditions)
 {
     enum { ALONE, SHARED, GRADIENT, KINDS };
 
-    (void)state;
     for (int kind = 0; kind < KINDS; kind++) {
         struct program program;
         uint32_t       x, flag, product, fusion, old, made, sine, choice, other, flag_inside;
@@ -78,9 +76,8 @@ static void rare_sides_of_mapped_conditions(void **state)
 /* A choice of three functions becomes two choices of two: of three products, 9 ms, two thirds are
  * not taken; one that two of the functions need is missed by the third alone, 1 ms of 3. The
  * product that decides is needed. */
-static void functions_that_a_mapped_choice_takes(void **state)
+TEST(functions_that_a_mapped_choice_takes)
 {
-    (void)state;
     for (int is_shared = 0; is_shared < 2; is_shared++) {
         struct program program;
         uint32_t       x, decides, flag, made[3], inner, outer, ends[3];
@@ -116,11 +113,10 @@ static void functions_that_a_mapped_choice_takes(void **state)
  * on a product of them: three quarters of that others do as well. Gathered weights, and rows that
  * are gathered for a product, are needed. A copy of the own rows that puts them in order for the
  * exchange, 1 ms, goes with it. */
-static void results_that_all_devices_gather(void **state)
+TEST(results_that_all_devices_gather)
 {
     enum { LOGITS, COPIED, WEIGHTS, FOR_PRODUCT, KINDS };
 
-    (void)state;
     for (int kind = 0; kind < KINDS; kind++) {
         struct program program;
         uint32_t       part, rows, copy, gather, use, product;
@@ -151,11 +147,10 @@ static void results_that_all_devices_gather(void **state)
  * too much. With tanh between the two nothing is. With W added to A B the second product is needed,
  * and of the first, 6 ms, all but 8192 of 524288 operations is too much, and so is the sum, 1 ms.
  */
-static void products_in_the_other_order(void **state)
+TEST(products_in_the_other_order)
 {
     enum { PLAIN, CURVED, SUM, KINDS };
 
-    (void)state;
     for (int kind = 0; kind < KINDS; kind++) {
         struct program program;
         uint32_t       a, b, x, w, first, between, second;
@@ -189,9 +184,8 @@ static void products_in_the_other_order(void **state)
 /* 64 unit vectors through a matrix of 64 x 200, 8 ms, and what comes of it times one vector: of 64
  * products two are needed, one there and one back. Where sines of the matrix are taken it is
  * needed. */
-static void derivatives_for_each_unit_vector(void **state)
+TEST(derivatives_for_each_unit_vector)
 {
-    (void)state;
     for (int is_needed = 0; is_needed < 2; is_needed++) {
         struct program program;
         uint32_t       rows, columns, one, matrix, made, vector, end;
@@ -221,9 +215,8 @@ static void derivatives_for_each_unit_vector(void **state)
 /* 64 unit vectors, 1 ms, through a matrix of 64 x 64, 8 ms, and a mask that leaves the diagonal,
  * made and applied in 1 ms each: of 64 products two are needed. Where sines of the matrix are taken
  * all are. */
-static void derivatives_for_a_diagonal(void **state)
+TEST(derivatives_for_a_diagonal)
 {
-    (void)state;
     for (int is_needed = 0; is_needed < 2; is_needed++) {
         struct program program;
         uint32_t       rows, columns, one, mask, matrix, made, zeros, diagonal;
@@ -260,9 +253,8 @@ static void derivatives_for_a_diagonal(void **state)
  * twice the data is enough: 1024 of 8192. So it is with taking the complex numbers between them
  * apart and putting them together, 1 ms each. A filter that keeps 512 numbers of the transform of
  * 8192 values needs them all. */
-static void transforms_of_padding(void **state)
+TEST(transforms_of_padding)
 {
-    (void)state;
     for (int is_filter = 0; is_filter < 2; is_filter++) {
         struct program program;
         uint32_t       x, first, second, real = NO_ID, whole = NO_ID;
@@ -296,9 +288,8 @@ static void transforms_of_padding(void **state)
 
 /* Real numbers are transformed as complex ones, 6 ms, and of what comes back, 4 ms, the real part
  * is taken: half of both. Where the imaginary part is taken too, the way back is needed. */
-static void transforms_of_real_numbers(void **state)
+TEST(transforms_of_real_numbers)
 {
-    (void)state;
     for (int is_needed = 0; is_needed < 2; is_needed++) {
         struct program program;
         uint32_t       x, first, second;
@@ -322,11 +313,10 @@ static void transforms_of_real_numbers(void **state)
 /* 100 rows of 40 numbers less 50 others, squared and summed, 8 ms: of 40 passes over the sums two
  * are needed. What each of 6 rounds keeps of that, 1 ms, and the zeros that it is kept in, 0.5 ms,
  * go with it. Absolute differences do not come apart, and one row less 50 is no pair. */
-static void sums_over_all_pairs(void **state)
+TEST(sums_over_all_pairs)
 {
     enum { SQUARES, KEPT, ABSOLUTE, ONE_ROW, KINDS };
 
-    (void)state;
     for (int kind = 0; kind < KINDS; kind++) {
         struct program program;
         uint32_t       rows, others, less, made, one, sum, zeros, kept;
@@ -367,9 +357,8 @@ static void sums_over_all_pairs(void **state)
 /* All products of 20 x 30 and 10 x 10 numbers, as a matrix of 200 x 300, 4 ms, times a matrix of
  * 300 x 5, 5 ms: but for the two, 600 and 100 of 60000 elements, it is not needed. With their sums
  * it is. */
-static void a_matrix_of_all_products(void **state)
+TEST(a_matrix_of_all_products)
 {
-    (void)state;
     for (int is_sum = 0; is_sum < 2; is_sum++) {
         struct program program;
         uint32_t       a, b, all, matrix, x, product;
@@ -400,11 +389,10 @@ static void a_matrix_of_all_products(void **state)
  * 6 ms, goes into the norm alone. Where v changes, or something else takes its gradient, it is
  * needed.
  */
-static void gradients_for_a_norm(void **state)
+TEST(gradients_for_a_norm)
 {
     enum { NORMED, UPDATED, TAKEN, KINDS };
 
-    (void)state;
     for (int kind = 0; kind < KINDS; kind++) {
         struct program program;
         uint32_t       w, v, x, of_w, of_v, square, norm, scaled, root;
@@ -441,11 +429,10 @@ static void gradients_for_a_norm(void **state)
 /* f(w, v, x) -> w with gradients: x v, 6 ms, is the same for the same x in each step; x w is not.
  * Where the gradient is of another program of that name, nothing is trained. Where no trained
  * weights multiply x v, which x w is compared with, it is a teacher's. */
-static void features_of_frozen_weights(void **state)
+TEST(features_of_frozen_weights)
 {
     enum { FROZEN, TRAINED, OTHER, TEACHER, KINDS };
 
-    (void)state;
     for (int kind = 0; kind < KINDS; kind++) {
         struct program program;
         uint32_t       w, v, x, features, student, difference, gradient, root;
@@ -485,12 +472,11 @@ static void features_of_frozen_weights(void **state)
  * neither the write nor the read is there: 64 of 80 MiB of the first one's 5 ms, and 64 of 128 of
  * the second one's, 4 + 2.5 ms. A product needs its factors in memory, an array of another type is
  * another one, and a host has them in its caches. */
-static void arrays_between_programs(void **state)
+TEST(arrays_between_programs)
 {
     enum { FUSED, PRODUCT, OTHER_TYPE, ON_HOST, KINDS };
     static const int64_t mib = 1 << 20;
 
-    (void)state;
     for (int kind = 0; kind < KINDS; kind++) {
         struct program program;
         struct op     *ops;
@@ -518,14 +504,3 @@ static void arrays_between_programs(void **state)
         release(&program);
     }
 }
-
-RUN_TESTS(cmocka_unit_test(decompositions_of_arguments), cmocka_unit_test(arrays_between_programs),
-          cmocka_unit_test(rare_sides_of_mapped_conditions),
-          cmocka_unit_test(functions_that_a_mapped_choice_takes),
-          cmocka_unit_test(results_that_all_devices_gather),
-          cmocka_unit_test(products_in_the_other_order),
-          cmocka_unit_test(derivatives_for_each_unit_vector),
-          cmocka_unit_test(derivatives_for_a_diagonal), cmocka_unit_test(gradients_for_a_norm),
-          cmocka_unit_test(transforms_of_padding), cmocka_unit_test(transforms_of_real_numbers),
-          cmocka_unit_test(sums_over_all_pairs), cmocka_unit_test(a_matrix_of_all_products),
-          cmocka_unit_test(features_of_frozen_weights))

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-static void texts_are_quoted_where_they_must_be(void **state)
+TEST(texts_are_quoted_where_they_must_be)
 {
     static const struct {
         const char *text, *field;
@@ -23,7 +23,6 @@ static void texts_are_quoted_where_they_must_be(void **state)
         { "a=b", "a=b" },
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct arena arena = { 0 };
         struct text  text = { .arena = &arena };
@@ -35,7 +34,7 @@ static void texts_are_quoted_where_they_must_be(void **state)
     }
 }
 
-static void numbers_read_back_equal(void **state)
+TEST(numbers_read_back_equal)
 {
     static const struct {
         double      number;
@@ -44,7 +43,6 @@ static void numbers_read_back_equal(void **state)
                  { 0.1, "0.1" },      { NAN, "" },     { 1.0 / 3, "0.3333333333333333" },
                  { 1e300, "1e+300" }, { -2.5, "-2.5" } };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct arena arena = { 0 };
         struct text  text = { .arena = &arena };
@@ -54,6 +52,3 @@ static void numbers_read_back_equal(void **state)
         arena_free(&arena);
     }
 }
-
-RUN_TESTS(cmocka_unit_test(texts_are_quoted_where_they_must_be),
-          cmocka_unit_test(numbers_read_back_equal))

@@ -61,7 +61,7 @@ static enum gap_cause cause_of(const struct gap_case *wanted)
     return cause;
 }
 
-static void causes(void **state)
+TEST(causes)
 {
     static const struct gap_case cases[] = {
         { "waits for input 51 of 100 us", GAP_INPUT, 190, ACTIVITY_INPUT_WAIT, 110, 51, false, 0 },
@@ -82,20 +82,18 @@ static void causes(void **state)
         { "the profiler flushes 51", GAP_PROFILER, 190, ACTIVITY_OVERHEAD, 110, 51, false, 0 },
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         print_message("%s\n", cases[i].what);
         assert_int_equal(cause_of(&cases[i]), cases[i].cause);
     }
 }
 
-static void events_are_found_by_timeline(void **state)
+TEST(events_are_found_by_timeline)
 {
     struct profile_builder b;
     struct timeline_index  index;
     uint32_t               host, lines[3], tags[3];
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_KINETO);
     for (int i = 0; i < 3; i++) {
         lines[i] = builder_timeline(&b, host, NO_ID, "t");
@@ -109,5 +107,3 @@ static void events_are_found_by_timeline(void **state)
     assert_int_equal(timeline_index_find(&b.profile, &index, 2), NO_ID);
     builder_free(&b);
 }
-
-RUN_TESTS(cmocka_unit_test(causes), cmocka_unit_test(events_are_found_by_timeline))

@@ -35,13 +35,12 @@ static bool is_close(double a, double b)
 
 /* In one step both cores run "add", 100 and 300 us, and then an all-reduce, 200 and 100 us; a third
  * core works outside of the step only. A unit of the first runs an "add" of 700 us beside it. */
-static void work_is_of_one_core(void **state)
+TEST(work_is_of_one_core)
 {
     struct profile_builder b;
     struct err             err = { 0 };
     uint32_t               host, lines[4], add, reduce;
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_XSPACE);
     lines[0] = add_core(&b, host, "/device:TPU:0");
     lines[1] = add_core(&b, host, "/device:TPU:1");
@@ -84,13 +83,12 @@ static void work_is_of_one_core(void **state)
  * One was under way for 310 us, so each took 155. The core stood in the first's instructions for 10
  * + 100 us, in the second's for 10 + 10.
  */
-static void copies_beside_the_core_share_the_link(void **state)
+TEST(copies_beside_the_core_share_the_link)
 {
     struct profile_builder b;
     struct err             err = { 0 };
     uint32_t               host, line, starts[2], dones[2];
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_XSPACE);
     line = add_core(&b, host, "/device:TPU:0");
     builder_step(&b, host, 0, 1000000);
@@ -126,14 +124,13 @@ static void copies_beside_the_core_share_the_link(void **state)
  * first 100..200, computes 200..300, and ends the second 300..310. Two collectives, not four: one
  * is under way for 310 us, of which the core computes 180.
  */
-static void what_is_begun_and_ended_is_one_collective(void **state)
+TEST(what_is_begun_and_ended_is_one_collective)
 {
     struct profile_builder    b;
     struct err                err = { 0 };
     uint32_t                  line, starts[2], dones[2];
     const enum copy_direction none = COPY_NONE;
 
-    (void)state;
     builder_start(&b, FORMAT_XSPACE);
     line = add_core(&b, builder_host(&b, "h"), "/device:TPU:0");
     builder_step(&b, 0, 0, 1000000);
@@ -164,13 +161,12 @@ static void what_is_begun_and_ended_is_one_collective(void **state)
 
 /* A convolution that a library does in two kernels, twice: two calls, not four; a second device
  * that only copies does not halve them. */
-static void kernels_of_an_op_are_one_call(void **state)
+TEST(kernels_of_an_op_are_one_call)
 {
     struct profile_builder b;
     struct err             err = { 0 };
     uint32_t               host, line, other, op, kernels[2];
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_XSPACE);
     line = builder_timeline(&b, host, builder_device(&b, host, "/device:GPU:0", "", DEVICE_GPU),
                             "Stream #1");
@@ -192,8 +188,3 @@ static void kernels_of_an_op_are_one_call(void **state)
     assert_true(is_close(builder_cell(&b, "roofline", "op", "conv", "ns"), 200000));
     builder_free(&b);
 }
-
-RUN_TESTS(cmocka_unit_test(work_is_of_one_core),
-          cmocka_unit_test(copies_beside_the_core_share_the_link),
-          cmocka_unit_test(what_is_begun_and_ended_is_one_collective),
-          cmocka_unit_test(kernels_of_an_op_are_one_call))

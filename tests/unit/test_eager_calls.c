@@ -15,7 +15,7 @@
  * Pauses between nodes: 1 us (300 is other work). relu owns node 11 and the pause behind it: 4 + 1;
  * linear owns node 10: 16.
  */
-static void phases_and_nodes(void **state)
+TEST(phases_and_nodes)
 {
     static const char        node_name[] = "autograd::engine::evaluate_function: X";
     struct profile_builder   b;
@@ -24,7 +24,6 @@ static void phases_and_nodes(void **state)
     const struct eager_call *list;
     uint32_t                 host, thread, op;
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_KINETO);
     thread = builder_timeline(&b, host, NO_ID, "python");
     builder_step(&b, host, 0, 1000000);
@@ -72,7 +71,7 @@ static void phases_and_nodes(void **state)
 }
 
 /* 2 x rows x inner x columns, by the op's order of operands. */
-static void operations_of_products(void **state)
+TEST(operations_of_products)
 {
     static const struct {
         const char *type, *tensors;
@@ -88,7 +87,6 @@ static void operations_of_products(void **state)
         { "aten::relu", "f32[4,8]", 0, 32 },
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct profile_builder b;
         uint32_t               op;
@@ -102,7 +100,7 @@ static void operations_of_products(void **state)
     }
 }
 
-static void base_names(void **state)
+TEST(base_names)
 {
     static const char *const cases[][2] = {
         { "aten::add_", "add" },
@@ -111,13 +109,9 @@ static void base_names(void **state)
         { "my::op_", "my::op" },
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct str name = eager_base_name(str_from(cases[i][0]));
 
         assert_true(str_equal(name, str_from(cases[i][1])));
     }
 }
-
-RUN_TESTS(cmocka_unit_test(phases_and_nodes), cmocka_unit_test(operations_of_products),
-          cmocka_unit_test(base_names))

@@ -7,7 +7,7 @@
 
 /* A slice in each round looks at memory; an index picks; a cell is a product with gates; ops of the
  * optimizer and of no loop at all say nothing. */
-static void names(void **state)
+TEST(names)
 {
     static const struct {
         const char *name;
@@ -30,7 +30,6 @@ static void names(void **state)
         { "", ANCHOR_NONE, 0, 0xFFFF },
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct eager_kind kind = eager_kind_of(str_from(rows[i].name));
 
@@ -41,11 +40,4 @@ static void names(void **state)
         /* Between two anchors lies a bounded number of calls. */
         assert_int_equal(kind.most_between > 0, rows[i].class != ANCHOR_NONE);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = { cmocka_unit_test(names) };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,12 +11,11 @@
  * second product has the backward node 7 of 5 us. Of the 36 us, products take 25 and the softmax 6;
  * the first product has 2 x (2 x 256 x 32) x 256 operations.
  */
-static void attention_is_spelled_out(void **state)
+TEST(attention_is_spelled_out)
 {
     struct program program;
     struct err     err = { 0 };
 
-    (void)state;
     start(&program);
     call(&program, "aten::relu", "f32[2,256,32]", 1000);
     call(&program, "aten::matmul", "f32[2,256,32] f32[2,32,256]", 10000);
@@ -46,12 +45,11 @@ static void attention_is_spelled_out(void **state)
  * Ten rounds of select (1 us) and mul (2 us) with 0.1 us behind each: from the first to the last
  * forward call 10 x 3.2 - 0.1 us = 31.9 us, and 10 backward nodes of 3 us without pauses.
  */
-static void a_loop_takes_slices(void **state)
+TEST(a_loop_takes_slices)
 {
     struct program program;
     struct err     err = { 0 };
 
-    (void)state;
     start(&program);
     uint32_t select =
         builder_activity(&program.b, "aten::select", ACTIVITY_OP,
@@ -77,11 +75,10 @@ static void a_loop_takes_slices(void **state)
 
 /* Each of ten rounds gathers by what the one before picked and wrote down, or picks for itself; and
  * the products of ten experts have as many rows as tokens chose them. */
-static void rounds_that_need_each_other(void **state)
+TEST(rounds_that_need_each_other)
 {
     static const char *const rows[] = { "f32[7,64] f32[64,64]", "f32[9,64] f32[64,64]",
                                         "f32[5,64] f32[64,64]" };
-    (void)state;
     for (int way = 0; way < 3; way++) {
         struct program program;
         struct err     err = { 0 };
@@ -111,14 +108,13 @@ static void rounds_that_need_each_other(void **state)
 /* Ten rounds of two calls as above, and 0.4 ms of Python in every fifth of them: of each 0.3 ms
  * count, 0.1 us of which is there already. In one round alone it is no Python of the loop's, but
  * the machine's, and all of it counts. */
-static void a_loop_that_computes_in_python(void **state)
+TEST(a_loop_that_computes_in_python)
 {
     static const struct {
         int    every;
         double added_ns;
     } cases[] = { { 5, 2 * (300000 - 100) }, { 10, 400000 } };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct program program;
         struct err     err = { 0 };
@@ -141,12 +137,11 @@ static void a_loop_that_computes_in_python(void **state)
 
 /* Ten rounds of two calls as above, then ten other calls and one more slice: its work is the
  * program's, not the loop's. */
-static void a_later_slice_is_no_round(void **state)
+TEST(a_later_slice_is_no_round)
 {
     struct program program;
     struct err     err = { 0 };
 
-    (void)state;
     start(&program);
     uint32_t select =
         builder_activity(&program.b, "aten::select", ACTIVITY_OP,
@@ -167,7 +162,7 @@ static void a_later_slice_is_no_round(void **state)
 
 /* Ten rounds that each need the one before: a solver with a schedule of ten steps works on 64 x 32
  * elements, far more than ten; a policy is drawn from. The same products of rows are a loop. */
-static void rounds_that_need_the_last(void **state)
+TEST(rounds_that_need_the_last)
 {
     static const struct {
         const char *picked, *work, *work_tensors;
@@ -179,7 +174,6 @@ static void rounds_that_need_the_last(void **state)
         { "f32[10]", "aten::silu", "f32[1,32]", 1 },
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct program program;
         struct err     err = { 0 };
@@ -203,12 +197,11 @@ static void rounds_that_need_the_last(void **state)
 }
 
 /* Four layers that each take three slices of their queries, keys and values are no loop. */
-static void layers_are_no_loop(void **state)
+TEST(layers_are_no_loop)
 {
     struct program program;
     struct err     err = { 0 };
 
-    (void)state;
     start(&program);
     uint32_t select =
         builder_activity(&program.b, "aten::select", ACTIVITY_OP,
@@ -231,12 +224,11 @@ static void layers_are_no_loop(void **state)
 /* Without shapes: sixteen slices of two kinds, each with two ops of its own behind it, are eight
  * rounds of a loop. Where ops of four other kinds stand behind them in turn, and so never four
  * anchors apart at one distance, they are parts of a network. */
-static void rounds_without_shapes(void **state)
+TEST(rounds_without_shapes)
 {
     static const char *kinds[] = { "aten::relu", "aten::tanh", "aten::exp",  "aten::sin",
                                    "aten::cos",  "aten::abs",  "aten::sqrt", "aten::neg" };
 
-    (void)state;
     for (int is_network = 0; is_network < 2; is_network++) {
         struct program program;
         struct err     err = { 0 };
@@ -260,11 +252,10 @@ static void rounds_without_shapes(void **state)
 /* Ten rounds of a slice, a sum and an exponential, as of an algorithm over time: each takes what
  * the last one gave. Not where the rounds' results are stacked behind them, where each adds its own
  * to a tensor, or where one is written down. */
-static void rounds_that_hand_on(void **state)
+TEST(rounds_that_hand_on)
 {
     enum { HANDED, STACKED, ADDED, WRITTEN };
 
-    (void)state;
     for (int way = HANDED; way <= WRITTEN; way++) {
         struct program program;
         struct err     err = { 0 };
@@ -294,10 +285,3 @@ static void rounds_that_hand_on(void **state)
         builder_free(&program.b);
     }
 }
-
-RUN_TESTS(cmocka_unit_test(attention_is_spelled_out), cmocka_unit_test(a_loop_takes_slices),
-          cmocka_unit_test(rounds_that_need_each_other),
-          cmocka_unit_test(a_loop_that_computes_in_python),
-          cmocka_unit_test(a_later_slice_is_no_round), cmocka_unit_test(rounds_that_need_the_last),
-          cmocka_unit_test(layers_are_no_loop), cmocka_unit_test(rounds_without_shapes),
-          cmocka_unit_test(rounds_that_hand_on))

@@ -17,7 +17,7 @@ struct steps_case {
     double sum_us, longest_us;
 };
 
-static void pauses(void **state)
+TEST(pauses)
 {
     /* Short pauses of 10 us are the median. Long are those of 80 us and more. */
     static const struct steps_case cases[] = {
@@ -60,7 +60,6 @@ static void pauses(void **state)
           1000 },
     };
 
-    (void)state;
     for (size_t c = 0; c < ARRAY_COUNT(cases); c++) {
         struct arena       scratch = { 0 };
         struct eager_calls calls = { 0 };
@@ -90,9 +89,8 @@ static void pauses(void **state)
 
 /* One step that is looked at, of 10 ms: its pause of 3 ms counts where the median step is as long,
  * and not where the median is 7 ms: then the pause is its own. */
-static void one_step_that_is_typical(void **state)
+TEST(one_step_that_is_typical)
 {
-    (void)state;
     for (int is_typical = 0; is_typical < 2; is_typical++) {
         struct arena       scratch = { 0 };
         struct eager_calls calls = { 0 };
@@ -117,14 +115,13 @@ static void one_step_that_is_typical(void **state)
 }
 
 /* An optimizer's range is the program at work: it fills the pause. */
-static void ranges_are_no_pauses(void **state)
+TEST(ranges_are_no_pauses)
 {
     struct arena       scratch = { 0 };
     struct eager_calls calls = { 0 };
     struct interval    windows[3];
     double             sum_ns, longest_ns;
 
-    (void)state;
     for (uint32_t step = 0; step < 3; step++) {
         int64_t start_ns = step * 10000000;
 
@@ -142,6 +139,3 @@ static void ranges_are_no_pauses(void **state)
     assert_true(sum_ns == 0 && longest_ns == 0);
     arena_free(&scratch);
 }
-
-RUN_TESTS(cmocka_unit_test(pauses), cmocka_unit_test(one_step_that_is_typical),
-          cmocka_unit_test(ranges_are_no_pauses))

@@ -44,7 +44,7 @@ static void make_typical(const struct timed_call *calls, size_t count, struct ar
 
 /* Three products of one shape take 10, 4000 and 12 us: each counts as 12 us, however long one was
  * held up. A relu of its own shape is its own median. No call makes a view. */
-static void held_up_calls(void **state)
+TEST(held_up_calls)
 {
     static const struct timed_call calls[] = { { "aten::mm", "f32[4,8] f32[8,3]", 10000 },
                                                { "aten::relu", "f32[9]", 700 },
@@ -53,7 +53,6 @@ static void held_up_calls(void **state)
     struct arena                   scratch = { 0 };
     double                         call_ns[ARRAY_COUNT(calls)], view_ns;
 
-    (void)state;
     make_typical(calls, ARRAY_COUNT(calls), &scratch, call_ns, &view_ns);
     assert_true(call_ns[0] == 12000 && call_ns[2] == 12000 && call_ns[3] == 12000);
     assert_true(call_ns[1] == 700);
@@ -62,7 +61,7 @@ static void held_up_calls(void **state)
 }
 
 /* Eight views of 1, 2, 2, 5, 6, 7, 8 and 900 us: the lower quartile is 2 us by any definition. */
-static void views(void **state)
+TEST(views)
 {
     static const struct timed_call calls[] = {
         { "aten::select", "f32[9]", 900000 }, { "aten::t", "f32[9]", 2000 },
@@ -74,15 +73,7 @@ static void views(void **state)
     struct arena scratch = { 0 };
     double       call_ns[ARRAY_COUNT(calls)], view_ns;
 
-    (void)state;
     make_typical(calls, ARRAY_COUNT(calls), &scratch, call_ns, &view_ns);
     assert_true(view_ns == 2000);
     arena_free(&scratch);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = { cmocka_unit_test(held_up_calls), cmocka_unit_test(views) };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

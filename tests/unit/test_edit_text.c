@@ -4,7 +4,7 @@
 #include "model/profile.h"
 #include "testing.h"
 
-static void comes_back_as_it_was(void **state)
+TEST(comes_back_as_it_was)
 {
     static const char *const texts[] = {
         "prefetch",
@@ -17,7 +17,6 @@ static void comes_back_as_it_was(void **state)
     };
     struct arena arena = { 0 };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(texts); i++) {
         struct text text = { .arena = &arena };
         struct edit edit;
@@ -30,13 +29,12 @@ static void comes_back_as_it_was(void **state)
     arena_free(&arena);
 }
 
-static void reads_every_field(void **state)
+TEST(reads_every_field)
 {
     struct arena arena = { 0 };
     struct edit  edit;
     struct err   err = { 0 };
 
-    (void)state;
     assert_true(edit_scan(&edit, STR(" scale  parts=host name=\"x \"\"y\" factor=0.5 ns=2 "),
                           &arena, &err));
     assert_int_equal(edit.kind, EDIT_SCALE);
@@ -49,7 +47,7 @@ static void reads_every_field(void **state)
     arena_free(&arena);
 }
 
-static void says_what_is_wrong(void **state)
+TEST(says_what_is_wrong)
 {
     static const struct {
         const char *text, *message;
@@ -68,7 +66,6 @@ static void says_what_is_wrong(void **state)
     };
     struct arena arena = { 0 };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct edit edit;
         struct err  err = { 0 };
@@ -79,6 +76,3 @@ static void says_what_is_wrong(void **state)
     }
     arena_free(&arena);
 }
-
-RUN_TESTS(cmocka_unit_test(comes_back_as_it_was), cmocka_unit_test(reads_every_field),
-          cmocka_unit_test(says_what_is_wrong))

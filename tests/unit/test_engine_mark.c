@@ -4,7 +4,7 @@
 
 #include "analyze/step/engine_mark.h"
 
-static void names_tell_requests_and_tokens(void **state)
+TEST(names_tell_requests_and_tokens)
 {
     static const struct {
         const char *name, *phase;
@@ -38,7 +38,6 @@ static void names_tell_requests_and_tokens(void **state)
                                           "step[IDLE bs=0]" };
     struct engine_mark       mark;
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         assert_true(engine_mark_parse(str_from(rows[i].name), &mark));
         assert_string_equal(engine_mark_phase(&mark), rows[i].phase);
@@ -50,7 +49,7 @@ static void names_tell_requests_and_tokens(void **state)
 }
 
 /* What engines call once a step is known, too, where they mark nothing. */
-static void calls_of_engines(void **state)
+TEST(calls_of_engines)
 {
     static const char *const calls[] = {
         "gpu_model_runner: forward",
@@ -62,17 +61,8 @@ static void calls_of_engines(void **state)
                                           "gpu_model_runner: sample",
                                           "vllm/v1/worker/gpu_worker.py(263): load_model" };
 
-    (void)state;
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         assert_true(engine_call(str_from(calls[i])));
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         assert_false(engine_call(str_from(others[i])));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = { cmocka_unit_test(names_tell_requests_and_tokens),
-                                        cmocka_unit_test(calls_of_engines) };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

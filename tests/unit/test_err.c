@@ -3,12 +3,11 @@
 
 #include <string.h>
 
-static void innermost_place_comes_last(void **state)
+TEST(innermost_place_comes_last)
 {
     struct err err = { 0 };
     char       text[256];
 
-    (void)state;
     assert_false(err_set_at(&err, ERR_FORMAT, 18231, "duration_ps is %d", -5));
     assert_false(err_in(&err, "events[%d]", 17));
     assert_false(err_in(&err, "lines[0]"));
@@ -21,12 +20,11 @@ static void innermost_place_comes_last(void **state)
                         "duration_ps is -5; record it again");
 }
 
-static void text_input_has_line_and_column(void **state)
+TEST(text_input_has_line_and_column)
 {
     struct err err = { 0 };
     char       text[256];
 
-    (void)state;
     err_set(&err, ERR_FORMAT, "no such field");
     err.line = 3;
     err.column = 14;
@@ -34,22 +32,20 @@ static void text_input_has_line_and_column(void **state)
     assert_string_equal(err_format(&err, text, sizeof text), "graph.pbtxt:3:14: no such field");
 }
 
-static void control_bytes_are_escaped(void **state)
+TEST(control_bytes_are_escaped)
 {
     struct err err = { 0 };
     char       text[256];
 
-    (void)state;
     err_set(&err, ERR_FORMAT, "name '%s'", "a\x1b[31m\n\x7f");
     assert_string_equal(err_format(&err, text, sizeof text), "name 'a\\x1B[31m\\x0A\\x7F'");
 }
 
-static void small_buffers_are_respected(void **state)
+TEST(small_buffers_are_respected)
 {
     struct err err = { 0 };
     char       text[64];
 
-    (void)state;
     err_set(&err, ERR_USAGE, "a\nb and more");
     err_source(&err, "source");
     for (size_t bytes = 1; bytes <= 40; bytes++) {
@@ -60,11 +56,10 @@ static void small_buffers_are_respected(void **state)
     }
 }
 
-static void deep_paths_stay_bounded(void **state)
+TEST(deep_paths_stay_bounded)
 {
     struct err err = { 0 };
 
-    (void)state;
     err_set(&err, ERR_FORMAT, "too deep");
     for (int i = 0; i < 1000; i++)
         err_in(&err, "children[%d]", i);
@@ -72,7 +67,7 @@ static void deep_paths_stay_bounded(void **state)
     assert_int_equal(strncmp(err.path, "children[999].", 14), 0);
 }
 
-static void codes_become_exit_statuses(void **state)
+TEST(codes_become_exit_statuses)
 {
     /* The list in err.h: 0 fine, 2 usage, 3 input or output, 4 inconclusive, 5 a rule failed. */
     static const struct {
@@ -83,13 +78,6 @@ static void codes_become_exit_statuses(void **state)
         { ERR_LIMIT, 3 }, { ERR_OUTPUT, 3 }, { ERR_SCRIPT, 5 }, { ERR_INCONCLUSIVE, 4 },
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
         assert_int_equal(err_exit_code(rows[i].code), rows[i].status);
 }
-
-RUN_TESTS(cmocka_unit_test(innermost_place_comes_last),
-          cmocka_unit_test(text_input_has_line_and_column),
-          cmocka_unit_test(control_bytes_are_escaped),
-          cmocka_unit_test(small_buffers_are_respected), cmocka_unit_test(deep_paths_stay_bounded),
-          cmocka_unit_test(codes_become_exit_statuses))

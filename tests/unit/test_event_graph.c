@@ -92,7 +92,7 @@ static void check_edits(struct profile_builder *b, double now_us, const struct e
  *   Graph capture: of the thread's time 30..55 only a launch of 10 is left, so that it is in the
  *   sync at 40; A starts 10 after the launch began, as before: 500.
  */
-static void edits_change_a_step(void **state)
+TEST(edits_change_a_step)
 {
     static const struct edit_case cases[] = {
         { WHATIF_SCALE, "kernel:^B$=0.5", 400 },
@@ -110,7 +110,6 @@ static void edits_change_a_step(void **state)
     struct profile_builder b;
     uint32_t               host, gpu, thread, one, two, a, c, late;
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_KINETO);
     gpu = builder_device(&b, host, "GPU 0", "NVIDIA A100", DEVICE_GPU);
     thread = builder_timeline(&b, host, NO_ID, "main");
@@ -137,7 +136,7 @@ static void edits_change_a_step(void **state)
  * With the host at a tenth (30) the device holds the step: 10 + 100 + 160 = 270. With the copy
  * moved to a stream of its own as well: A and B, 170.
  */
-static void moved_work_runs_beside(void **state)
+TEST(moved_work_runs_beside)
 {
     struct profile_builder b;
     struct whatif          whatif = { .on_rank = -1 };
@@ -145,7 +144,6 @@ static void moved_work_runs_beside(void **state)
     struct err             err = { 0 };
     uint32_t               host, gpu, thread, stream, calls[3];
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_KINETO);
     gpu = builder_device(&b, host, "GPU 0", "NVIDIA A100", DEVICE_GPU);
     thread = builder_timeline(&b, host, NO_ID, "main");
@@ -177,7 +175,7 @@ static void moved_work_runs_beside(void **state)
  * 900; both then work 400 and transfer for 100: 500 in a long run. All-reduces gone: rank 0 does
  * not wait: 400.
  */
-static void ranks_wait_for_each_other(void **state)
+TEST(ranks_wait_for_each_other)
 {
     static const struct edit_case cases[] = {
         { WHATIF_NETWORK, "x2", 950 },
@@ -190,7 +188,6 @@ static void ranks_wait_for_each_other(void **state)
     struct err             err = { 0 };
     uint32_t               hosts[2], threads[2];
 
-    (void)state;
     builder_start(&b, FORMAT_KINETO);
     for (int r = 0; r < 2; r++) {
         hosts[r] = builder_host(&b, r ? "h1" : "h0");
@@ -260,7 +257,7 @@ static uint32_t build_core(struct profile_builder *b, uint32_t rank, int64_t add
  * core 1 had begun. With an "add" of 100 there, core 1 has begun at 110, and core 0 goes on 100
  * after it stands in the end, at 300: a step of 490.
  */
-static void cores_wait_for_what_they_began(void **state)
+TEST(cores_wait_for_what_they_began)
 {
     struct profile_builder b;
     struct whatif          whatif = { .on_rank = -1 };
@@ -268,7 +265,6 @@ static void cores_wait_for_what_they_began(void **state)
     struct err             err = { 0 };
     uint32_t               lines[2];
 
-    (void)state;
     builder_start(&b, FORMAT_XSPACE);
     lines[0] = build_core(&b, 0, 100);
     lines[1] = build_core(&b, 1, 700);
@@ -289,7 +285,7 @@ static void cores_wait_for_what_they_began(void **state)
  * Python 130..280, launch of B 280..285, B 290..390. The device is idle 120..290: going back 10
  * from launch to B, 150 of Python, 10 to leave the sync; before it ended A.
  */
-static void gaps_have_causes(void **state)
+TEST(gaps_have_causes)
 {
     static const double    expected_us[] = { 10, 150, 10 };
     struct profile_builder b;
@@ -297,7 +293,6 @@ static void gaps_have_causes(void **state)
     struct err             err = { 0 };
     uint32_t               host, gpu, thread, stream, a, late;
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_KINETO);
     gpu = builder_device(&b, host, "GPU 0", "NVIDIA A100", DEVICE_GPU);
     thread = builder_timeline(&b, host, NO_ID, "main");
@@ -329,7 +324,7 @@ struct bad_edit {
     const char      *text, *message, *advice;
 };
 
-static void bad_edits_are_explained(void **state)
+TEST(bad_edits_are_explained)
 {
     static const struct bad_edit cases[] = {
         { WHATIF_SCALE, "kernl:x=2", "--scale kernl:x=2: 'kernl' is nothing that can be selected",
@@ -343,7 +338,6 @@ static void bad_edits_are_explained(void **state)
         { WHATIF_NETWORK, "x0", "--network x0: a network without speed is no network", "" },
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct arena       arena = { 0 };
         struct err         err = { 0 };
@@ -356,8 +350,3 @@ static void bad_edits_are_explained(void **state)
         arena_free(&arena);
     }
 }
-
-RUN_TESTS(cmocka_unit_test(edits_change_a_step), cmocka_unit_test(moved_work_runs_beside),
-          cmocka_unit_test(ranks_wait_for_each_other),
-          cmocka_unit_test(cores_wait_for_what_they_began), cmocka_unit_test(gaps_have_causes),
-          cmocka_unit_test(bad_edits_are_explained))

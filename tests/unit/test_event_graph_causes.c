@@ -19,13 +19,12 @@ static const struct graph_edge *edge_of(const struct event_graph *graph, uint32_
 /* A and B wait for their launches, 10 us behind the begin of these; B follows A on the stream. The
  * sync ends at 130 because A did at 120: its node there waits for A and has 10 us of its own or on
  * the way. All of the step's nodes are explained: none has a delay. */
-static void causes_of_a_step(void **state)
+TEST(causes_of_a_step)
 {
     struct one_step          step;
     const struct graph_edge *edge;
     uint32_t                 a, b, resumed = NO_ID;
 
-    (void)state;
     one_step_make(&step);
     a = one_node(&step, "A", 20);
     b = one_node(&step, "B", 290);
@@ -60,14 +59,13 @@ static void causes_of_a_step(void **state)
  * work, so that it waits for that: back from the end of the step there are 100 of the op, 10 to get
  * out of the request, 280 of input, and 10 of the thread, which gave the worker its work.
  */
-static void workers_of_a_loader(void **state)
+TEST(workers_of_a_loader)
 {
     struct one_step          step;
     const struct graph_edge *edge = NULL;
     struct schedule          schedule;
     uint32_t                 worker;
 
-    (void)state;
     one_step_begin(&step);
     step.b.profile.timelines.items[step.thread].process = 7;
     worker = builder_timeline(&step.b, 0, NO_ID, "worker");
@@ -101,7 +99,7 @@ static void workers_of_a_loader(void **state)
  * inside one op 0..400: nobody gave it the second piece, it goes on by itself. With its first piece
  * 30 shorter the second one begins 30 earlier.
  */
-static void pauses_without_a_giver(void **state)
+TEST(pauses_without_a_giver)
 {
     struct one_step          step;
     const struct graph_edge *edge;
@@ -109,7 +107,6 @@ static void pauses_without_a_giver(void **state)
     struct schedule          schedule;
     uint32_t                 other, first, second;
 
-    (void)state;
     one_step_begin(&step);
     other = builder_timeline(&step.b, 0, NO_ID, "autograd");
     builder_slice(&step.b, step.thread, "backward", ACTIVITY_OP, 0, 400 * US);
@@ -135,13 +132,12 @@ static void pauses_without_a_giver(void **state)
  * code); of the second, 200..350, B begins at 340, inside it (it staged the memory first). Neither
  * start is a delay without a cause.
  */
-static void calls_that_last(void **state)
+TEST(calls_that_last)
 {
     struct one_step          step;
     const struct graph_edge *edge = NULL;
     uint32_t                 first, second, a, b;
 
-    (void)state;
     one_step_begin(&step);
     first =
         builder_slice(&step.b, step.thread, "hipLaunchKernel", ACTIVITY_LAUNCH, 10 * US, 100 * US);
@@ -172,14 +168,13 @@ static void calls_that_last(void **state)
  * The host has launched A, 20..400, by 15 and nothing more is recorded of it: the step ends with A,
  * which is what the host waits for. With A half as long the step takes 10 + 10 + 190 us.
  */
-static void a_step_that_ends_with_its_device(void **state)
+TEST(a_step_that_ends_with_its_device)
 {
     struct one_step      step;
     struct graph_changes changes;
     struct schedule      schedule;
     uint32_t             a;
 
-    (void)state;
     one_step_begin(&step);
     one_kernel(&step, one_launch(&step, 10), "A", 20, 400);
     one_step_end(&step);
@@ -198,7 +193,7 @@ static void a_step_that_ends_with_its_device(void **state)
  * wait end. The composition charges the 280 to computing, and so does the longest chain; 20 before
  * and 100 behind are the host's.
  */
-static void a_wait_without_an_end_is_what_the_composition_says(void **state)
+TEST(a_wait_without_an_end_is_what_the_composition_says)
 {
     static const struct segment segments[] = {
         { .start_ns = 0, .end_ns = 20 * US, .part = PART_HOST },
@@ -209,7 +204,6 @@ static void a_wait_without_an_end_is_what_the_composition_says(void **state)
     struct schedule schedule;
     uint32_t        pool;
 
-    (void)state;
     one_step_begin(&step);
     pool = builder_timeline(&step.b, 0, NO_ID, "pool");
     builder_slice(&step.b, step.thread, "wait for completion", ACTIVITY_SYNC, 20 * US, 280 * US);
@@ -225,13 +219,12 @@ static void a_wait_without_an_end_is_what_the_composition_says(void **state)
 
 /* A kernel runs from the step's begin on that was enqueued 1000 us before: the step after it has it
  * as soon as its stream is free, and takes 400 us as this one, however long ago that was. */
-static void work_that_was_enqueued_before_the_step(void **state)
+TEST(work_that_was_enqueued_before_the_step)
 {
     struct one_step step;
     struct schedule schedule;
     uint32_t        early, late;
 
-    (void)state;
     one_step_begin(&step);
     early = one_launch(&step, -1000);
     late = one_launch(&step, 280);
@@ -242,9 +235,3 @@ static void work_that_was_enqueued_before_the_step(void **state)
     assert_int_equal((int64_t)(schedule.step_ns + 0.5), 400 * US);
     one_step_free(&step);
 }
-
-RUN_TESTS(cmocka_unit_test(work_that_was_enqueued_before_the_step),
-          cmocka_unit_test(causes_of_a_step), cmocka_unit_test(workers_of_a_loader),
-          cmocka_unit_test(pauses_without_a_giver), cmocka_unit_test(calls_that_last),
-          cmocka_unit_test(a_step_that_ends_with_its_device),
-          cmocka_unit_test(a_wait_without_an_end_is_what_the_composition_says))

@@ -4,11 +4,10 @@
 
 #include "one_step.h"
 
-static void lines_of_a_step(void **state)
+TEST(lines_of_a_step)
 {
     struct one_step step;
 
-    (void)state;
     one_step_make(&step);
     assert_int_equal(step.graph.group_count, 1);
     assert_int_equal(step.graph.lines.count, 2);
@@ -25,12 +24,11 @@ static void lines_of_a_step(void **state)
 
 /* Three kernels in the queue, launched at 5, 10 and 15: the gaps between them are 2 and 6 us, 4 on
  * average. The first one starts 45 behind its launch. */
-static void gaps_in_a_queue(void **state)
+TEST(gaps_in_a_queue)
 {
     struct one_step step;
     uint32_t        a, b, c;
 
-    (void)state;
     one_step_begin(&step);
     a = one_launch(&step, 5);
     b = one_launch(&step, 10);
@@ -43,5 +41,3 @@ static void gaps_in_a_queue(void **state)
     assert_int_equal(step.graph.launch_ns, 45 * US);
     one_step_free(&step);
 }
-
-RUN_TESTS(cmocka_unit_test(lines_of_a_step), cmocka_unit_test(gaps_in_a_queue))

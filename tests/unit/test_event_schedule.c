@@ -10,12 +10,11 @@
  * 280..285, nothing recorded 130..280, 10 to leave the sync, A 20..120, 10 from its launch, which
  * begins at 10, nothing recorded before it: host 115 + 5 + 150 + 10 = 280, sync 10, compute 100,
  * launch 10. */
-static void unchanged(void **state)
+TEST(unchanged)
 {
     struct one_step step;
     struct schedule schedule;
 
-    (void)state;
     one_step_make(&step);
     assert_true(schedule_make(&schedule, &step.graph, NULL, &step.scratch));
     same(schedule.step_ns / US, 400);
@@ -30,7 +29,7 @@ static void unchanged(void **state)
 
 /* A at half ends at 70, the sync at 80: 50 less, 350. A that takes 30 more: 430. B gone or at half:
  * nothing waits for it: 400. */
-static void changed(void **state)
+TEST(changed)
 {
     static const struct {
         const char *name;
@@ -45,7 +44,6 @@ static void changed(void **state)
     };
     struct one_step step;
 
-    (void)state;
     one_step_make(&step);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct graph_changes changes;
@@ -60,5 +58,3 @@ static void changed(void **state)
     }
     one_step_free(&step);
 }
-
-RUN_TESTS(cmocka_unit_test(unchanged), cmocka_unit_test(changed))

@@ -31,12 +31,11 @@ static void build(struct profile_builder *builder)
     builder_finish(builder);
 }
 
-static void short_recordings_are_whole(void **state)
+TEST(short_recordings_are_whole)
 {
     struct profile_builder builder;
     struct err             err = { 0 };
 
-    (void)state;
     build(&builder);
     assert_true(excerpt_make(&builder.study, STEPS * EVENTS + 2, &err));
     assert_ptr_equal(builder.study.profile, &builder.profile);
@@ -48,7 +47,7 @@ static void short_recordings_are_whole(void **state)
 /* 2002 events, at most 800: 400 are aimed at, which is 200 * 400 / 2002 = 39 steps: 8 stretches of
  * 39 / 8 = 4 steps, so 32 steps and 320 ops, and the two rare events. Rare is what has 800 / 256 =
  * 3 events or fewer. */
-static void long_ones_are_sampled(void **state)
+TEST(long_ones_are_sampled)
 {
     struct profile_builder builder;
     struct arena           scratch = { 0 };
@@ -56,7 +55,6 @@ static void long_ones_are_sampled(void **state)
     const struct profile  *part;
     struct err             err = { 0 };
 
-    (void)state;
     build(&builder);
     assert_true(excerpt_make(&builder.study, 800, &err));
     part = builder.study.profile;
@@ -81,5 +79,3 @@ static void long_ones_are_sampled(void **state)
     arena_free(&scratch);
     builder_free(&builder);
 }
-
-RUN_TESTS(cmocka_unit_test(short_recordings_are_whole), cmocka_unit_test(long_ones_are_sampled))

@@ -11,7 +11,7 @@ static void gradient(struct program *program, const char *tensors, bool is_new)
 
 /* Two gradients of five are of the shape that the update takes, and come first: the 2 + 2 + 2 ms
  * behind them are for nothing, also where the optimizer was given a closure, all 12.5 ms. */
-static void gradients_that_no_update_takes(void **state)
+TEST(gradients_that_no_update_takes)
 {
     for (int is_closure = 0; is_closure < 2; is_closure++) {
         struct program program;
@@ -39,11 +39,10 @@ static void gradients_that_no_update_takes(void **state)
 }
 
 /* The same with an update of all shapes. */
-static void gradients_that_are_applied(void **state)
+TEST(gradients_that_are_applied)
 {
     struct program program;
 
-    (void)state;
     start(&program);
     node(&program, "torch::autograd::AccumulateGrad", "f32[10,64]", 100000);
     node(&program, "aten::mm", "f32[8,64] f32[64,64]", 1900000);
@@ -57,7 +56,7 @@ static void gradients_that_are_applied(void **state)
 /* The first pass hands a gradient to its own layer, which the update behind it takes, and one to
  * the layer before, 1.9 + 0.1 ms. The second pass makes that one anew: it was for nothing. Added
  * to, it was not. */
-static void gradients_that_are_thrown_away(void **state)
+TEST(gradients_that_are_thrown_away)
 {
     for (int is_new = 0; is_new < 2; is_new++) {
         struct program program;
@@ -82,7 +81,7 @@ static void gradients_that_are_thrown_away(void **state)
 
 /* A student and a teacher of the same shapes, 2 + 2 ms, and an update of one of them: half of it is
  * for nothing. Not where each has an optimizer. */
-static void gradients_of_a_teacher(void **state)
+TEST(gradients_of_a_teacher)
 {
     for (int optimizers = 1; optimizers <= 2; optimizers++) {
         struct program program;
@@ -109,7 +108,7 @@ static void gradients_of_a_teacher(void **state)
 
 /* Ten gradients without shapes, and an update of two ops: eight are for nothing, 8 * 2 ms. An op
  * over lists may take all; and of a step whose update is not seen nothing is known. */
-static void more_gradients_than_updates(void **state)
+TEST(more_gradients_than_updates)
 {
     enum { FEW, LIST, ELSEWHERE, CASES };
 
@@ -138,7 +137,7 @@ static void more_gradients_than_updates(void **state)
 /* A discriminator of one layer, trained first: 0.9 ms for its weights. On the way to the generator
  * it gets a gradient again, 1.5 ms, which the next step clears; what goes on to the generator is
  * needed. An attack takes the gradient of the input alone. */
-static void gradients_on_the_way(void **state)
+TEST(gradients_on_the_way)
 {
     for (int is_attack = 0; is_attack < 2; is_attack++) {
         struct program program;
@@ -171,7 +170,7 @@ static void gradients_on_the_way(void **state)
 
 /* Of 2000 rows that are scaled, 3 ms and 1 ms back, 100 are looked up: 19/20 of it is for nothing.
  * Not where twenty lookups take as many each. */
-static void rows_that_nothing_looks_up(void **state)
+TEST(rows_that_nothing_looks_up)
 {
     for (int is_all = 0; is_all < 2; is_all++) {
         struct program program;
@@ -194,7 +193,7 @@ static void rows_that_nothing_looks_up(void **state)
 
 /* Both ends of 80 edges are looked up among 10 nodes and multiplied: all but an eighth of 4 + 2 + 2
  * ms is for copies. Not where there are as many nodes. */
-static void rows_that_are_looked_up(void **state)
+TEST(rows_that_are_looked_up)
 {
     for (int is_large = 0; is_large < 2; is_large++) {
         const char    *table = is_large ? "f32[80,8] s64[80]" : "f32[10,8] s64[80]";
@@ -221,7 +220,7 @@ static void rows_that_are_looked_up(void **state)
 /* All pairs of 100 rows of 10 are made, 2 ms, scaled, 1 ms, and multiplied with rows of 10, 2 ms;
  * the gradient makes them again, 2 ms: 100 * 100 * 20 operations, where 10 * 10 * 200 would do.
  * Not with a softmax between. */
-static void pairs_that_are_only_multiplied(void **state)
+TEST(pairs_that_are_only_multiplied)
 {
     for (int has_softmax = 0; has_softmax < 2; has_softmax++) {
         struct program program;
@@ -244,11 +243,10 @@ static void pairs_that_are_only_multiplied(void **state)
 /* Behind the update weights are averaged in place, then predictions are sorted and summed up, 2 + 1
  * ms and the 1 ms of a comparison, of which one step in fifty is enough. Before the update, and in
  * a network, they are none. */
-static void a_metric_of_each_batch(void **state)
+TEST(a_metric_of_each_batch)
 {
     enum { BEHIND, BEFORE, NETWORK, CASES };
 
-    (void)state;
     for (int way = BEHIND; way < CASES; way++) {
         struct program program;
         uint32_t       tag;
@@ -277,9 +275,8 @@ static void a_metric_of_each_batch(void **state)
 
 /* In each of two steps a curve is computed over all predictions so far, 32 more each time: 3 + 1 ms
  * and the 0.5 ms between. What is trained on as many is not for that. */
-static void a_history_in_each_step(void **state)
+TEST(a_history_in_each_step)
 {
-    (void)state;
     for (int is_trained = 0; is_trained < 2; is_trained++) {
         struct program program;
 
@@ -303,12 +300,11 @@ static void a_history_in_each_step(void **state)
 }
 
 /* A head over 40 rows of which one is read: 39/40 of 4 ms. All rows of another are read. */
-static void rows_that_are_thrown_away(void **state)
+TEST(rows_that_are_thrown_away)
 {
     struct program program;
     uint32_t       tag;
 
-    (void)state;
     start(&program);
     run(&program, "aten::linear", "f32[2,40,96] f32[8000,96]", 4000000);
     tag = run(&program, "aten::select", "f32[2,40,8000]", 5000);
@@ -323,11 +319,10 @@ static void rows_that_are_thrown_away(void **state)
 }
 
 /* B A, of 16 columns, and the sum with W before each product: 0.5 + 0.2 ms, three times. */
-static void weights_from_parameters(void **state)
+TEST(weights_from_parameters)
 {
     struct program program;
 
-    (void)state;
     start(&program);
     for (int i = 0; i < 3; i++) {
         run(&program, "aten::mm", "f32[64,16] f32[16,64]", 500000);
@@ -342,9 +337,8 @@ static void weights_from_parameters(void **state)
 
 /* A matrix of 8-bit numbers is converted and scaled to be a weight, 0.7 ms of 1.2, or one as large
  * as the rows that the layer works on. */
-static void weights_from_integers(void **state)
+TEST(weights_from_integers)
 {
-    (void)state;
     for (int is_data = 0; is_data < 2; is_data++) {
         struct program program;
 
@@ -373,7 +367,7 @@ static void trained_way_back(struct program *program, uint32_t forward, const ch
 /* Behind four layers of 1 ms, a product of 3 ms, its loss of 5 ms, and back 4 and 6: 18 of 26 ms.
  * Of 20480 classes 512, a fortieth, are kept; where they are not known, 0.03; of 512 nothing is
  * said. */
-static void a_loss_over_many_classes(void **state)
+TEST(a_loss_over_many_classes)
 {
     static const struct {
         const char *logits;
@@ -383,7 +377,6 @@ static void a_loss_over_many_classes(void **state)
                   { "", false, 0.97 * 18e6 },
                   { "f32[64,512] i64[64]", true, 0 } };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct program program;
         uint32_t       layers[4], product, loss;
@@ -408,9 +401,8 @@ static void a_loss_over_many_classes(void **state)
 
 /* Two of four experts are picked for each of 64 rows; all products of 1 ms are over all of them, or
  * over those that picked the expert. */
-static void experts_on_rows_of_others(void **state)
+TEST(experts_on_rows_of_others)
 {
-    (void)state;
     for (int way = 0; way < 2; way++) {
         struct program program;
 
@@ -430,11 +422,10 @@ static void experts_on_rows_of_others(void **state)
 
 /* A matrix of 64 rows is inverted for 2 ms in each of two steps that train; not where a product of
  * a batch makes it right before, nor where there is one for each row. */
-static void a_matrix_that_stays(void **state)
+TEST(a_matrix_that_stays)
 {
     enum { STAYS, MADE, MANY, CASES };
 
-    (void)state;
     for (int way = STAYS; way < CASES; way++) {
         struct program program;
 
@@ -455,7 +446,7 @@ static void a_matrix_that_stays(void **state)
 
 /* Beside four products two thin ones, a scale and a sum: 0.1 + 0.1 + 0.05 + 0.05 ms each. Half as
  * wide as the layer is not thin. */
-static void adapters_beside_weights(void **state)
+TEST(adapters_beside_weights)
 {
     for (int is_thin = 0; is_thin < 2; is_thin++) {
         struct program program;
@@ -490,7 +481,7 @@ static void graph_op(struct program *program, const char *name, const char *type
 
 /* Conv2D_1 and Tanh_1 run once a gradient has been computed: 2 + 1 ms. Behind an update they would
  * be the next of several steps in one graph. */
-static void forward_ops_among_gradients(void **state)
+TEST(forward_ops_among_gradients)
 {
     for (int is_next_step = 0; is_next_step < 2; is_next_step++) {
         struct program program;
@@ -514,15 +505,3 @@ static void forward_ops_among_gradients(void **state)
         builder_free(&program.b);
     }
 }
-
-RUN_TESTS(cmocka_unit_test(gradients_that_no_update_takes),
-          cmocka_unit_test(gradients_that_are_applied),
-          cmocka_unit_test(gradients_that_are_thrown_away), cmocka_unit_test(gradients_on_the_way),
-          cmocka_unit_test(more_gradients_than_updates), cmocka_unit_test(gradients_of_a_teacher),
-          cmocka_unit_test(pairs_that_are_only_multiplied),
-          cmocka_unit_test(a_history_in_each_step), cmocka_unit_test(a_metric_of_each_batch),
-          cmocka_unit_test(rows_that_are_looked_up), cmocka_unit_test(rows_that_nothing_looks_up),
-          cmocka_unit_test(rows_that_are_thrown_away), cmocka_unit_test(weights_from_parameters),
-          cmocka_unit_test(weights_from_integers), cmocka_unit_test(a_loss_over_many_classes),
-          cmocka_unit_test(experts_on_rows_of_others), cmocka_unit_test(a_matrix_that_stays),
-          cmocka_unit_test(adapters_beside_weights), cmocka_unit_test(forward_ops_among_gradients))

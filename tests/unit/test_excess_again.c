@@ -3,13 +3,12 @@
 
 /* Two requests, each of rounds of 100, 101, 102, 103 rows, 1 ms each: the last three need one row
  * of 101, 102, 103. */
-static void a_prefix_that_grows(void **state)
+TEST(a_prefix_that_grows)
 {
     struct program program;
     char           shapes[64];
     double         expected = 0;
 
-    (void)state;
     start(&program);
     for (int request = 0; request < 2; request++) {
         for (int rows = 100; rows < 104; rows++) {
@@ -27,14 +26,13 @@ static void a_prefix_that_grows(void **state)
 /* Rounds of 8, 9, 10, 11 rows through a layer and a head of 1 ms each, of which one row is kept by
  * an op of 5 us: of the layer each round but the first needs one row, as the head of the third
  * does, and the others' heads are rows thrown away. */
-static void a_prefix_with_a_head(void **state)
+TEST(a_prefix_with_a_head)
 {
     static const double prefix = 1005e3 * (8.0 / 9 + 9.0 / 10 + 10.0 / 11) + 1e6 * 9 / 10;
     static const double thrown = 1e6 * (7.0 / 8 + 8.0 / 9 + 0.1 * 9 / 10 + 10.0 / 11);
     struct program      program;
     char                shapes[64];
 
-    (void)state;
     start(&program);
     for (int rows = 8; rows < 12; rows++) {
         uint32_t tag;
@@ -56,13 +54,12 @@ static void a_prefix_with_a_head(void **state)
 }
 
 /* A batch that grows less evenly is no prefix. */
-static void batches_that_differ(void **state)
+TEST(batches_that_differ)
 {
     static const int rows[] = { 100, 120, 110, 180, 60 };
     struct program   program;
     char             shapes[64];
 
-    (void)state;
     start(&program);
     for (int i = 0; i < 5; i++) {
         snprintf(shapes, sizeof shapes, "f32[%d,64] f32[64,64]", rows[i]);
@@ -74,11 +71,10 @@ static void batches_that_differ(void **state)
 }
 
 /* linear, gelu and linear inside one node: all from the first to the last, 2 + 0.5 + 2 ms. */
-static void layers_in_the_backward_pass(void **state)
+TEST(layers_in_the_backward_pass)
 {
     struct program program;
 
-    (void)state;
     start(&program);
     slice(&program, "autograd::engine::evaluate_function: CheckpointBackward", ACTIVITY_EXECUTOR,
           NULL, 5500000);
@@ -95,7 +91,7 @@ static void layers_in_the_backward_pass(void **state)
 /* Two batches of another size with a loss of their own behind the update: 4 products and the loss
  * between them, with shapes or without; the same products without a loss before the trained ones,
  * as of a target network, are not claimed. */
-static void evaluation_in_the_step(void **state)
+TEST(evaluation_in_the_step)
 {
     for (int way = 0; way < 4; way++) {
         bool           has_loss = way & 1;
@@ -121,9 +117,8 @@ static void evaluation_in_the_step(void **state)
 
 /* Two batches behind the update, of two whole layers by one op each and a product: six of a
  * millisecond. Parameters come behind the rows and two numbers. */
-static void evaluation_by_whole_layers(void **state)
+TEST(evaluation_by_whole_layers)
 {
-    (void)state;
     for (int has_shapes = 0; has_shapes < 2; has_shapes++) {
         struct program program;
 
@@ -147,7 +142,7 @@ static void evaluation_by_whole_layers(void **state)
 
 /* A range of a library's metrics, 98 % of 3 ms: once in fifty steps is enough. As the whole step it
  * is what the program does. */
-static void metrics_of_a_library(void **state)
+TEST(metrics_of_a_library)
 {
     for (int is_alone = 0; is_alone < 2; is_alone++) {
         struct program program;
@@ -166,11 +161,10 @@ static void metrics_of_a_library(void **state)
 }
 
 /* An encoder of a look-up and two layers in each of four rounds: three of them, 0.1 + 2 ms each. */
-static void an_encoder_in_each_round(void **state)
+TEST(an_encoder_in_each_round)
 {
     struct program program;
 
-    (void)state;
     start(&program);
     for (int round = 0; round < 4; round++) {
         run(&program, "aten::embedding", "f32[1000,64] i64[2,8]", 100000);
@@ -189,7 +183,7 @@ static void an_encoder_in_each_round(void **state)
 
 /* The same encoder on other ids each time: rows of a list that is taken apart before, or a slice of
  * it in each round. */
-static void an_encoder_for_each_item(void **state)
+TEST(an_encoder_for_each_item)
 {
     for (int is_slice = 0; is_slice < 2; is_slice++) {
         struct program program;
@@ -220,11 +214,10 @@ static void an_encoder_for_each_item(void **state)
  * ids picked of the vocabulary, three encoder runs are again, 0.1 + 0.6 ms and a pause of 0.2 each.
  * Not where the picked ids are put among those that are encoded, nor where all ids are picked anew.
  */
-static void an_encoder_for_each_token(void **state)
+TEST(an_encoder_for_each_token)
 {
     enum { APART, AMONG, ANEW, CASES };
 
-    (void)state;
     for (int way = APART; way < CASES; way++) {
         struct program program;
 
@@ -248,11 +241,10 @@ static void an_encoder_for_each_token(void **state)
 
 /* 512 rows pass through two layers without gradients in 3 ms, and 64 of the results are picked for
  * the 64 rows that train: 448 of 512 go. Not where 64 rows pass, nor where nothing is picked. */
-static void a_whole_buffer_for_each_part(void **state)
+TEST(a_whole_buffer_for_each_part)
 {
     enum { WHOLE, PART, KEPT, CASES };
 
-    (void)state;
     for (int way = WHOLE; way < CASES; way++) {
         struct program program;
 
@@ -274,13 +266,12 @@ static void a_whole_buffer_for_each_part(void **state)
 
 /* A network of a sine of 10 us and twelve products of six shapes, 0.1 ms each, twice in a row and
  * then what mixes them: the second call. Two layers of two products are no networks. */
-static void one_network_twice_in_a_row(void **state)
+TEST(one_network_twice_in_a_row)
 {
     static const char *const shapes[] = { "f32[2,8] f32[9,8]", "f32[2,9] f32[7,9]",
                                           "f32[2,7] f32[6,7]", "f32[2,6] f32[5,6]",
                                           "f32[2,5] f32[4,5]", "f32[2,4] f32[8,4]" };
 
-    (void)state;
     for (int is_layer = 0; is_layer < 2; is_layer++) {
         struct program program;
 
@@ -302,11 +293,10 @@ static void one_network_twice_in_a_row(void **state)
  * which a convolution runs, 0.1 + 6 * 0.3 + 0.1 ms: two of them. Not where what it looks up is
  * picked just before, nor where a result is read in each round, nor in a recording without steps,
  * where the rounds may be steps. */
-static void an_encoder_without_shapes(void **state)
+TEST(an_encoder_without_shapes)
 {
     enum { AGAIN, PICKED, READ, NO_STEPS, CASES };
 
-    (void)state;
     for (int way = AGAIN; way < CASES; way++) {
         struct program program;
 
@@ -336,9 +326,8 @@ static void an_encoder_without_shapes(void **state)
 
 /* Without shapes: a look-up of 10 us and 24 products of 0.1 ms twice in a row, then what mixes
  * them: the second call. Half as many products may be layers. */
-static void one_network_twice_without_shapes(void **state)
+TEST(one_network_twice_without_shapes)
 {
-    (void)state;
     for (int is_small = 0; is_small < 2; is_small++) {
         struct program program;
 
@@ -361,11 +350,10 @@ static void one_network_twice_without_shapes(void **state)
  * ms over all 16: four times all but what starting an op takes, or a sixteenth. Not where each
  * position is picked from, as of a text that is judged, and not where nothing is put behind the
  * words. */
-static void the_same_window_for_each_word(void **state)
+TEST(the_same_window_for_each_word)
 {
     enum { WRITES, JUDGES, FORGETS };
 
-    (void)state;
     for (int way = WRITES; way <= FORGETS; way++) {
         struct program program;
         double         ns;
@@ -391,11 +379,10 @@ static void the_same_window_for_each_word(void **state)
  * crops that a student is trained on, and the step makes two views: six calls of 2.2 ms are again.
  * Not where each round makes a view of its own, which are six for eight calls, and not where a
  * layer of the teacher can have made what another call of it takes. */
-static void a_teacher_for_each_crop(void **state)
+TEST(a_teacher_for_each_crop)
 {
     enum { AGAIN, MADE, WITHIN };
 
-    (void)state;
     for (int way = AGAIN; way <= WITHIN; way++) {
         struct program program;
 
@@ -426,7 +413,7 @@ static void a_teacher_for_each_crop(void **state)
  * both calls end in a loss of 10 us of which one is used. Not certain where nobody knows what was
  * handed over, where each call takes an input of its own in 1 us, or where 1 us of dropout makes
  * them differ. Two networks have two gradients for weights of one shape. */
-static void a_trained_network_twice_in_a_row(void **state)
+TEST(a_trained_network_twice_in_a_row)
 {
     enum { ONE_INPUT, ONE_LOSS, UNKNOWN, TWO_INPUTS, DROPOUT, TWO_NETWORKS, CASES };
     static const double      again[CASES] = { 24e6, 24.01e6, 0, 0, 0, 0 };
@@ -437,7 +424,6 @@ static void a_trained_network_twice_in_a_row(void **state)
         "f32[8,32] f32[24,32]", "f32[8,24] f32[40,24]",
     };
 
-    (void)state;
     for (int way = ONE_INPUT; way < CASES; way++) {
         struct program program;
         uint32_t       forward[16], loss = 0;
@@ -476,16 +462,3 @@ static void a_trained_network_twice_in_a_row(void **state)
         builder_free(&program.b);
     }
 }
-
-RUN_TESTS(cmocka_unit_test(a_prefix_that_grows), cmocka_unit_test(a_prefix_with_a_head),
-          cmocka_unit_test(batches_that_differ), cmocka_unit_test(layers_in_the_backward_pass),
-          cmocka_unit_test(evaluation_in_the_step), cmocka_unit_test(evaluation_by_whole_layers),
-          cmocka_unit_test(metrics_of_a_library), cmocka_unit_test(an_encoder_in_each_round),
-          cmocka_unit_test(an_encoder_for_each_item), cmocka_unit_test(an_encoder_for_each_token),
-          cmocka_unit_test(a_whole_buffer_for_each_part),
-          cmocka_unit_test(one_network_twice_in_a_row),
-          cmocka_unit_test(the_same_window_for_each_word),
-          cmocka_unit_test(a_teacher_for_each_crop),
-          cmocka_unit_test(a_trained_network_twice_in_a_row),
-          cmocka_unit_test(an_encoder_without_shapes),
-          cmocka_unit_test(one_network_twice_without_shapes))

@@ -17,7 +17,7 @@ static void begin(struct program *program)
 
 /* Of each of two requests: five calls, four of which a batch would spare: of 4 small ops of 5 us
  * four fifths, of 3 products of 100 us four fifths of (1 + 30 / 100) / 2. */
-static void a_network_for_each_item(void **state)
+TEST(a_network_for_each_item)
 {
     static const char *const call[] = { "aten::linear", "aten::relu",
                                         "aten::linear", "aten::relu",
@@ -25,7 +25,6 @@ static void a_network_for_each_item(void **state)
                                         "aten::item",   NULL };
     struct program           program;
 
-    (void)state;
     begin(&program);
     for (int request = 0; request < 2; request++) {
         for (int i = 0; i < 5; i++)
@@ -42,7 +41,7 @@ static void a_network_for_each_item(void **state)
 
 /* What comes out is added to what the next call takes; or the rounds are the layers of a network;
  * or what is drawn may decide what comes; or they are all that a recording without steps holds. */
-static void calls_that_stay(void **state)
+TEST(calls_that_stay)
 {
     static const char *const solver[] = {
         "aten::lift_fresh", "aten::linear", "aten::tanh", "aten::linear",
@@ -62,7 +61,6 @@ static void calls_that_stay(void **state)
     };
     const char *const *const rounds[] = { solver, layer, drawn, item };
 
-    (void)state;
     for (size_t kind = 0; kind < 4; kind++) {
         struct program program;
 
@@ -78,13 +76,12 @@ static void calls_that_stay(void **state)
 }
 
 /* Sums of classes are no state that a call hands to the next. */
-static void views_of_a_picture(void **state)
+TEST(views_of_a_picture)
 {
     static const char *const view[] = { "aten::linear",  "aten::relu", "aten::linear", "aten::relu",
                                         "aten::softmax", "aten::add",  "aten::item",   NULL };
     struct program           program;
 
-    (void)state;
     begin(&program);
     for (int i = 0; i < 4; i++)
         ops(&program, view);
@@ -98,7 +95,7 @@ static void views_of_a_picture(void **state)
 /* Four rounds behind the first, each with 3 products and 2 attentions of 100 us, of which a start
  * of 30 us stays. Where keys and values are joined to those before, nothing runs again. A row that
  * is picked of what an encoder gives, for other layers, is no word. */
-static void words_without_a_cache(void **state)
+TEST(words_without_a_cache)
 {
     static const char *const word[] = { "aten::embedding",
                                         "aten::linear",
@@ -134,7 +131,6 @@ static void words_without_a_cache(void **state)
                                           NULL };
     const char *const *const rounds[] = { word, cached, pooled };
 
-    (void)state;
     for (size_t way = 0; way < ARRAY_COUNT(rounds); way++) {
         struct program program;
 
@@ -154,11 +150,10 @@ static void words_without_a_cache(void **state)
  * round makes, then layers on the state, which sums at the end of the round make. Four times 1.5 ms
  * are again. Not where a round makes a tensor as large as the hint, and not where nothing makes the
  * state: each round may have its own batch. */
-static void a_hint_in_each_round(void **state)
+TEST(a_hint_in_each_round)
 {
     enum { AGAIN, MADE, BATCHES };
 
-    (void)state;
     for (int way = AGAIN; way <= BATCHES; way++) {
         const char    *sums = way == BATCHES ? "f32[2,4]" : "f32[2,4,8,8]";
         struct program program;
@@ -181,13 +176,12 @@ static void a_hint_in_each_round(void **state)
 
 /* Five samples of dropout over one input: four times three products of 100 us and two ops of 5 us,
  * 310 us in front of the draw. Nothing is said where the dropout is off, or rows are cut out. */
-static void samples_of_one_input(void **state)
+TEST(samples_of_one_input)
 {
     static const char *const body[] = { "aten::linear", "aten::relu",   "aten::linear",
                                         "aten::relu",   "aten::linear", NULL };
     static const char *const head[] = { "aten::linear", "aten::softmax", NULL };
 
-    (void)state;
     for (int way = 0; way < 3; way++) {
         struct program program;
 
@@ -211,12 +205,11 @@ static void samples_of_one_input(void **state)
 
 /* Five words: four times two convolutions of 100 us and an activation of 5 us between a pick and
  * the look-up of it. A product there may be of the state that the words before left. */
-static void a_picture_for_each_word(void **state)
+TEST(a_picture_for_each_word)
 {
     static const char *const words[] = { "aten::embedding", "aten::cat",    "aten::gru_cell",
                                          "aten::linear",    "aten::argmax", NULL };
 
-    (void)state;
     for (int is_state = 0; is_state < 2; is_state++) {
         const char    *tower = is_state ? "aten::matmul" : "aten::conv2d";
         struct program program;
@@ -234,8 +227,3 @@ static void a_picture_for_each_word(void **state)
         builder_free(&program.b);
     }
 }
-
-RUN_TESTS(cmocka_unit_test(samples_of_one_input), cmocka_unit_test(a_picture_for_each_word),
-          cmocka_unit_test(a_network_for_each_item), cmocka_unit_test(calls_that_stay),
-          cmocka_unit_test(views_of_a_picture), cmocka_unit_test(words_without_a_cache),
-          cmocka_unit_test(a_hint_in_each_round))

@@ -3,11 +3,10 @@
 
 /* A pause of 2 ms between ops, and short ones that belong to starting them. Where the backward pass
  * starts, no Python runs. */
-static void long_pauses(void **state)
+TEST(long_pauses)
 {
     struct program program;
 
-    (void)state;
     start(&program);
     for (int i = 0; i < 20; i++) {
         run(&program, "aten::add", "f32[8,64]", 20000);
@@ -25,7 +24,7 @@ static void long_pauses(void **state)
 /* A program of JAX pauses for 1 ms, copies four arrays to the host and pauses for 4 ms: they are
  * saved, and the first pause is for that too. Where it pauses for 2 ms between the first two and
  * the others, they are looked at: the same time by another word. */
-static void arrays_that_are_copied_out(void **state)
+TEST(arrays_that_are_copied_out)
 {
     for (int is_looked_at = 0; is_looked_at < 2; is_looked_at++) {
         struct program program;
@@ -55,7 +54,7 @@ static void arrays_that_are_copied_out(void **state)
 
 /* Between two pauses of 2 ms lie two ops of 5 us, as small as ops are here, and 10 us: 4.02 ms. One
  * of 1 ms is work. */
-static void small_ops_between_pauses(void **state)
+TEST(small_ops_between_pauses)
 {
     for (int is_work = 0; is_work < 2; is_work++) {
         struct program program;
@@ -83,11 +82,10 @@ static void small_ops_between_pauses(void **state)
 
 /* Of three steps each pauses for 2 ms between two ops, and one of them for 4 ms between others that
  * usually follow each other at once: the machine did something else. */
-static void pauses_by_chance(void **state)
+TEST(pauses_by_chance)
 {
     struct program program;
 
-    (void)state;
     start(&program);
     for (int step = 0; step < 3; step++) {
         for (int i = 0; i < 20; i++) {
@@ -107,11 +105,10 @@ static void pauses_by_chance(void **state)
 /* Twenty items of 50 us of Python each, handed over by two ops of 1 us with 10 us between them,
  * where other ops follow each other by 10 us: shorter than 80 us, eight times the usual pause, but
  * most of their kind are alike. Of 19 pauses all go, and the 12 us between each two of them. */
-static void items_of_a_list(void **state)
+TEST(items_of_a_list)
 {
     struct program program;
 
-    (void)state;
     start(&program);
     for (int i = 0; i < 20; i++) {
         program.now += i ? 50000 : 10000;
@@ -132,11 +129,10 @@ static void items_of_a_list(void **state)
 /* Twenty rows are read as lists, by two ops of 1 us, and written as text, 50 us each: the usual
  * pause here, but Python's. Of the 19 behind one and before the next all go, and of the 2 us
  * between each two of them. */
-static void rows_read_as_lists(void **state)
+TEST(rows_read_as_lists)
 {
     struct program program;
 
-    (void)state;
     start(&program);
     run(&program, "aten::add", "f32[8,64]", 20000);
     program.now += 10000;
@@ -154,9 +150,8 @@ static void rows_read_as_lists(void **state)
 
 /* Tensors copied by copy.deepcopy: storages made, filled and set, 5 us a tensor and 20 us of Python
  * between them. Of six 6 * 5 + 5 * 20 us, less a fiftieth; three are no state. */
-static void tensors_copied_deeply(void **state)
+TEST(tensors_copied_deeply)
 {
-    (void)state;
     for (int tensors = 3; tensors <= 6; tensors += 3) {
         double         ns = tensors * 5e3 + (tensors - 1) * 20e3;
         struct program program;
@@ -177,7 +172,7 @@ static void tensors_copied_deeply(void **state)
 }
 
 /* In each step six tensors are handed out before 4 ms in which nothing runs. Fewer are no model. */
-static void a_state_that_is_saved(void **state)
+TEST(a_state_that_is_saved)
 {
     for (int tensors = 2; tensors <= 6; tensors += 4) {
         struct program program;
@@ -200,7 +195,7 @@ static void a_state_that_is_saved(void **state)
 
 /* Behind the update nothing runs for 60 ms: Python, less the 0.15 ms that the profiler takes
  * between steps. 40 ms may be the profiler's. */
-static void a_pause_behind_the_update(void **state)
+TEST(a_pause_behind_the_update)
 {
     for (int is_long = 0; is_long < 2; is_long++) {
         struct program program;
@@ -222,7 +217,7 @@ static void a_pause_behind_the_update(void **state)
 
 /* Four matrices are drawn, 1 ms each, 2 ms pass over a file, four are copied in, 0.5 ms each: 8 ms
  * before the first product takes one. A product that takes another matrix shows no model. */
-static void a_model_in_the_step(void **state)
+TEST(a_model_in_the_step)
 {
     for (int is_used = 0; is_used < 2; is_used++) {
         struct program program;
@@ -246,7 +241,7 @@ static void a_model_in_the_step(void **state)
 
 /* Two layers are copied, quantised and packed, 1 + 1 + 2 ms each, before the first product: 8 ms. A
  * model that takes quantised inputs packs nothing. */
-static void a_model_that_is_quantised(void **state)
+TEST(a_model_that_is_quantised)
 {
     for (int is_packed = 0; is_packed < 2; is_packed++) {
         struct program program;
@@ -271,7 +266,7 @@ static void a_model_that_is_quantised(void **state)
 
 /* Without shapes: eight tensors are drawn, 1 ms each, and a product follows. Eight single numbers
  * are no model, nor are four tensors of noise. */
-static void a_model_without_shapes(void **state)
+TEST(a_model_without_shapes)
 {
     static const struct {
         int     draws;
@@ -279,7 +274,6 @@ static void a_model_without_shapes(void **state)
         double  claimed_ns;
     } ways[] = { { 8, 1000000, 8e6 }, { 8, 5000, 0 }, { 4, 1000000, 0 } };
 
-    (void)state;
     for (size_t way = 0; way < ARRAY_COUNT(ways); way++) {
         struct program program;
 
@@ -298,7 +292,7 @@ static void a_model_without_shapes(void **state)
 
 /* In two steps of three nothing runs for 60 ms before 20 ms of waiting for worker processes: 160 ms
  * in three steps. A pause of 30 ms does not start any. */
-static void workers_that_are_started_again(void **state)
+TEST(workers_that_are_started_again)
 {
     for (int is_start = 0; is_start < 2; is_start++) {
         struct program program;
@@ -325,7 +319,7 @@ static void workers_that_are_started_again(void **state)
 /* Eight tensors are made with four ops of 10 us and pauses of 5 us each, and stacked: of 8 * 60 us,
  * 7/8, with shapes or without. Where each is multiplied too, they are a network's layers, or its
  * rounds. */
-static void tensors_that_are_made_one_by_one(void **state)
+TEST(tensors_that_are_made_one_by_one)
 {
     for (int way = 0; way < 4; way++) {
         bool           is_network = way & 1;
@@ -359,11 +353,10 @@ static void tensors_that_are_made_one_by_one(void **state)
  * them. Of a product 2 * 64 * 64 operations are needed, 819.2 ns at 10 a ns: 19.1808 us each are
  * too much, and the rest is all but an eighth: 7/8 * (16 * 19.1808 + 16 * 2 + 31 * 10) = 567.781
  * us. Not where the next row can be made of the last one's result, nor where a row is a batch. */
-static void rows_one_by_one(void **state)
+TEST(rows_one_by_one)
 {
     enum { APART, FED_BACK, BATCHED, CASES };
 
-    (void)state;
     for (int way = APART; way < CASES; way++) {
         const char    *rows = way == BATCHED ? "f32[32,64] f32[64,64]" : "f32[1,64] f32[64,64]";
         struct program program;
@@ -390,11 +383,10 @@ static void rows_one_by_one(void **state)
 /* Without shapes: eight texts, each looked up, and through three layers of two products and a
  * normalisation, ten ops of 10 us with pauses of 10 us between all: 7/8 * (80 + 79) * 10 us. Not
  * where each makes the next word. */
-static void texts_one_by_one_without_shapes(void **state)
+TEST(texts_one_by_one_without_shapes)
 {
     static const char *const types[] = { "aten::linear", "aten::linear", "aten::layer_norm" };
 
-    (void)state;
     for (int is_generation = 0; is_generation < 2; is_generation++) {
         struct program program;
 
@@ -421,11 +413,10 @@ static void texts_one_by_one_without_shapes(void **state)
 /* Eight pictures one by one through two convolutions of 40 and 70 us. At ten operations a
  * nanosecond 2 x 144 x 1152 take 33177.6 ns, and 2 x 144 x 2304 twice that: the rest is no
  * computing. Of it, and of two activations of 5 us, one in eight is needed. */
-static void pictures_one_by_one(void **state)
+TEST(pictures_one_by_one)
 {
     struct program program;
 
-    (void)state;
     start(&program);
     for (int picture = 0; picture < 8; picture++) {
         run(&program, "aten::conv2d", "f32[1,8,12,12] f32[16,8,3,3]", 40000);
@@ -444,11 +435,10 @@ static void pictures_one_by_one(void **state)
  * large ones nearly nothing. Where a part changes the input that the next one begins with, they are
  * no parts; nor where, as far as is seen without shapes, a pass has a gradient for one tensor
  * alone. */
-static void small_parts_of_an_update(void **state)
+TEST(small_parts_of_an_update)
 {
     enum { SMALL, LARGE, IN_TURN, ATTACK, WEIGHTS, CASES };
 
-    (void)state;
     for (int way = SMALL; way < CASES; way++) {
         int64_t        ns = way == LARGE ? 1000000 : 10000;
         struct program program;
@@ -480,11 +470,10 @@ static void small_parts_of_an_update(void **state)
  * times, 4/5 of which is too much where starting costs 2 us: 6 x 2 us of each. A state that the
  * next round multiplies is no part; where there are fewer gradients of a weight than parts, they
  * share it, and are of one batch. */
-static void parts_side_by_side(void **state)
+TEST(parts_side_by_side)
 {
     enum { HEADS, RECURRENT, FRAMES, CASES };
 
-    (void)state;
     for (int way = HEADS; way < CASES; way++) {
         const char    *rows = way == RECURRENT ? "f32[32,16] f32[16,16]" : "f32[32,64] f32[16,64]";
         uint32_t       tag = 0;
@@ -517,7 +506,7 @@ static void parts_side_by_side(void **state)
 
 /* Three steps of six layers with pauses of 10 us. One pause of each step takes 5 ms: behind the
  * same layer it is the program's, behind another one each time it is chance. */
-static void pauses_at_places(void **state)
+TEST(pauses_at_places)
 {
     for (int is_chance = 0; is_chance < 2; is_chance++) {
         struct program program;
@@ -540,9 +529,8 @@ static void pauses_at_places(void **state)
 
 /* A pause of 4 ms in the only step may be chance; frames of Python tell that it is the program's.
  */
-static void a_pause_in_the_only_step(void **state)
+TEST(a_pause_in_the_only_step)
 {
-    (void)state;
     for (int has_frames = 0; has_frames < 2; has_frames++) {
         struct program      program;
         const struct table *table;
@@ -563,16 +551,3 @@ static void a_pause_in_the_only_step(void **state)
         builder_free(&program.b);
     }
 }
-
-RUN_TESTS(cmocka_unit_test(long_pauses), cmocka_unit_test(pauses_at_places),
-          cmocka_unit_test(a_pause_in_the_only_step), cmocka_unit_test(parts_side_by_side),
-          cmocka_unit_test(small_ops_between_pauses), cmocka_unit_test(arrays_that_are_copied_out),
-          cmocka_unit_test(pauses_by_chance), cmocka_unit_test(items_of_a_list),
-          cmocka_unit_test(rows_read_as_lists), cmocka_unit_test(tensors_copied_deeply),
-          cmocka_unit_test(a_state_that_is_saved), cmocka_unit_test(a_model_in_the_step),
-          cmocka_unit_test(workers_that_are_started_again),
-          cmocka_unit_test(tensors_that_are_made_one_by_one), cmocka_unit_test(rows_one_by_one),
-          cmocka_unit_test(pictures_one_by_one), cmocka_unit_test(small_parts_of_an_update),
-          cmocka_unit_test(a_model_that_is_quantised), cmocka_unit_test(a_model_without_shapes),
-          cmocka_unit_test(a_pause_behind_the_update),
-          cmocka_unit_test(texts_one_by_one_without_shapes))

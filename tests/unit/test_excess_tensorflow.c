@@ -31,9 +31,8 @@ static void run_ops(struct program *program, const uint32_t *activities, int cou
 
 /* Four steps with an op of 4 ms each. In each of them, or in the first alone, Python makes an
  * iterator, 4 ms, and waits 2 ms for its first batch: 95 % of 6 ms a step. */
-static void iterators_in_each_step(void **state)
+TEST(iterators_in_each_step)
 {
-    (void)state;
     for (int is_each = 0; is_each < 2; is_each++) {
         struct program program;
 
@@ -59,9 +58,8 @@ static void iterators_in_each_step(void **state)
 /* Four steps of 10 ms in a graph function: 2 ms of a gradient and 8 ms in which the function goes
  * over a data set on another thread. Gradients before it: 98 % of 8 ms; one each 2 ms of it, which
  * is the loop that trains: nothing. */
-static void data_set_gone_over_in_each_step(void **state)
+TEST(data_set_gone_over_in_each_step)
 {
-    (void)state;
     for (int trains = 0; trains < 2; trains++) {
         struct program program;
         uint32_t       pipeline, pass, gradient;
@@ -92,11 +90,10 @@ static void data_set_gone_over_in_each_step(void **state)
  * where the scope began before the model's convolution, as a teacher does, where the scope has
  * gradients, where it comes behind all gradients, as an optimizer does, or where it updates
  * variables, nothing. */
-static void results_that_nothing_is_trained_by(void **state)
+TEST(results_that_nothing_is_trained_by)
 {
     enum { BEHIND, EARLY, TRAINED, LAST, UPDATE, CASES };
 
-    (void)state;
     for (int place = 0; place < CASES; place++) {
         const char *other =
             place == TRAINED ? "gradients/SSIM/MatMul_grad/MatMul_1" : "gradients_1/Abs_grad/Sign";
@@ -126,9 +123,8 @@ static void results_that_nothing_is_trained_by(void **state)
 
 /* Twelve tables, or four: of each a lookup and an update of 10 us, which is what starting an op
  * takes here, and a product of 1 ms a step. Of twelve, 11/12 of the small ops, of four nothing. */
-static void tables_looked_up_apart(void **state)
+TEST(tables_looked_up_apart)
 {
-    (void)state;
     for (int tables = 4; tables <= MOST_TABLES; tables += 8) {
         uint32_t       lookups[MOST_TABLES], updates[MOST_TABLES];
         struct program program;
@@ -150,9 +146,8 @@ static void tables_looked_up_apart(void **state)
 }
 
 /* A product of 4 ms, and a thread of the pool that does a part of it, or nothing. */
-static void threads_of_the_pool(void **state)
+TEST(threads_of_the_pool)
 {
-    (void)state;
     for (int works = 0; works < 2; works++) {
         struct program program;
         uint32_t       pool, region;
@@ -174,11 +169,10 @@ static void threads_of_the_pool(void **state)
 
 /* Four runs that read a variable for 5 ms each, because it was asked for: 98 % of them, and of the
  * 2 ms behind it, in which it is handed over; or because a product takes it. */
-static void variables_fetched_in_each_run(void **state)
+TEST(variables_fetched_in_each_run)
 {
     static const char *const names[] = { "MatMul/ReadVariableOp", "items/Read/ReadVariableOp" };
 
-    (void)state;
     for (int is_fetched = 0; is_fetched < 2; is_fetched++) {
         struct program program;
 
@@ -198,7 +192,7 @@ static void variables_fetched_in_each_run(void **state)
 
 /* Steps of 2 and 4 ms in turn, or of 3 ms each, whose batches a pipeline pads: half of 3 ms a step.
  * Where it groups by length as well, padding is little. */
-static void batches_of_mixed_lengths(void **state)
+TEST(batches_of_mixed_lengths)
 {
     static const struct {
         const char *stage;
@@ -210,7 +204,6 @@ static void batches_of_mixed_lengths(void **state)
         { "Iterator::Root::Prefetch::GroupByWindow[8]::PaddedBatchV2", 2000000, 4000000, 0 },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct program program;
         uint32_t       thread;
@@ -234,7 +227,7 @@ static void batches_of_mixed_lengths(void **state)
 /* A product of 10 us and its gradient by pfor of 2 ms, 200 times as long: that of 100 rows with one
  * output, or of 10 with ten, midway 31.6, of which all but one's is too much. Not so where it is 50
  * times as long, as 50 outputs of each row need it, nor for gradients of weights. */
-static void jacobians_across_rows(void **state)
+TEST(jacobians_across_rows)
 {
     static const struct {
         const char *name;
@@ -246,7 +239,6 @@ static void jacobians_across_rows(void **state)
         { "gradient_tape/net/dense/MatMul/MatMul_1/pfor/MatMul", 2000000, 0 },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct program program;
 
@@ -263,7 +255,7 @@ static void jacobians_across_rows(void **state)
 /* Three frozen products of 2 ms, an activation of 1 ms between, and a head of 1 ms with its
  * gradient: 7 ms. Not so with gradients through the first layers, with augmentation, or for a
  * network that is as large as what is trained. */
-static void layers_without_gradients(void **state)
+TEST(layers_without_gradients)
 {
     static const struct {
         const char *gradient, *random;
@@ -277,7 +269,6 @@ static void layers_without_gradients(void **state)
         { NULL, NULL, 4000000, 0 },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct program program;
 
@@ -305,7 +296,7 @@ static void layers_without_gradients(void **state)
  * activation of 1 ms between: six gradients of weights for two updates, all of them in a norm. Not
  * so where they are updated as well, or where nothing takes a norm, as of weights that are made
  * anew. */
-static void gradients_that_are_only_clipped(void **state)
+TEST(gradients_that_are_only_clipped)
 {
     static const struct {
         const char *name, *type;
@@ -334,7 +325,6 @@ static void gradients_that_are_only_clipped(void **state)
     } rows[] = { { 0, false, 6.002e6 }, { 1, false, 0 }, { 0, true, 0 } };
     enum { OPS = sizeof ops / sizeof ops[0] };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct program program;
         uint32_t       activities[OPS];
@@ -364,7 +354,7 @@ static void gradients_that_are_only_clipped(void **state)
  * keeps nothing. Where it joins keys, two products of 300 us before the attention, 15 times the
  * others, are an encoder's: 0.95 of them, but not behind it, as those of a vocabulary. Without a
  * pick it makes no words. */
-static void calls_that_make_words(void **state)
+TEST(calls_that_make_words)
 {
     static const struct {
         const char *name, *type;
@@ -395,7 +385,6 @@ static void calls_that_make_words(void **state)
         { JOIN, 0, false, 0, 0 },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct program program;
         uint32_t       activities[OPS];
@@ -431,7 +420,7 @@ static void calls_that_make_words(void **state)
 /* Four networks of 1 ms, whose gradients take 2 ms, are joined behind a choice of one and its mask:
  * three of four of 12 ms. Not so where nothing joins them, as layers in a row, where the choice
  * comes behind, or where one takes most. */
-static void networks_that_a_mask_drops(void **state)
+TEST(networks_that_a_mask_drops)
 {
     static const struct {
         const char *join, *early, *late;
@@ -444,7 +433,6 @@ static void networks_that_a_mask_drops(void **state)
         { "stack/Pack", "pick/ArgMax", "more/Mul", 9000000, 0 },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const struct {
             const char *name;
@@ -488,9 +476,8 @@ static void networks_that_a_mask_drops(void **state)
 
 /* Steps of two runs: one trains, 6 ms; one takes 4 ms, of whose ops the first had three quarters,
  * or has rows of its own to work on, as a tenth of the time tells. */
-static void runs_that_share_ops(void **state)
+TEST(runs_that_share_ops)
 {
-    (void)state;
     for (int part = 1; part <= 10; part += 9) {
         struct program program;
 
@@ -511,25 +498,4 @@ static void runs_that_share_ops(void **state)
         assert_true(fabs(claimed(&program, "run-again") - (part == 1 ? 0.75 * 4e6 : 0)) < 1);
         builder_free(&program.b);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(iterators_in_each_step),
-        cmocka_unit_test(threads_of_the_pool),
-        cmocka_unit_test(tables_looked_up_apart),
-        cmocka_unit_test(results_that_nothing_is_trained_by),
-        cmocka_unit_test(data_set_gone_over_in_each_step),
-        cmocka_unit_test(variables_fetched_in_each_run),
-        cmocka_unit_test(batches_of_mixed_lengths),
-        cmocka_unit_test(jacobians_across_rows),
-        cmocka_unit_test(layers_without_gradients),
-        cmocka_unit_test(gradients_that_are_only_clipped),
-        cmocka_unit_test(calls_that_make_words),
-        cmocka_unit_test(networks_that_a_mask_drops),
-        cmocka_unit_test(runs_that_share_ops),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,12 +25,11 @@ static void start(struct fixture *fixture)
     facts_init(&fixture->facts, &fixture->arena, &fixture->names);
 }
 
-static void facts_are_sorted_and_replaced(void **state)
+TEST(facts_are_sorted_and_replaced)
 {
     struct fixture f;
     double         value = 0;
 
-    (void)state;
     start(&f);
     assert_true(facts_set(&f.facts, &specs[0], 1));
     assert_true(facts_set(&f.facts, &specs[1], 2));
@@ -45,7 +44,7 @@ static void facts_are_sorted_and_replaced(void **state)
     arena_free(&f.arena);
 }
 
-static void absences_prefer_the_specific(void **state)
+TEST(absences_prefer_the_specific)
 {
     static const struct {
         const char *name, *reason;
@@ -57,7 +56,6 @@ static void absences_prefer_the_specific(void **state)
     };
     struct fixture f;
 
-    (void)state;
     start(&f);
     assert_true(facts_absent(&f.facts, "memory.", "record memory", "all of memory"));
     assert_true(facts_absent(&f.facts, "memory.peak_bytes", NULL, "peak"));
@@ -73,12 +71,11 @@ static void absences_prefer_the_specific(void **state)
     arena_free(&f.arena);
 }
 
-static void tables_grow_with_unknown_cells(void **state)
+TEST(tables_grow_with_unknown_cells)
 {
     struct fixture f;
     struct table  *table;
 
-    (void)state;
     start(&f);
     table = facts_table(&f.facts, &table_spec);
     assert_non_null(table);
@@ -94,13 +91,12 @@ static void tables_grow_with_unknown_cells(void **state)
     arena_free(&f.arena);
 }
 
-static void coverage_counts_what_is_there(void **state)
+TEST(coverage_counts_what_is_there)
 {
     struct profile_builder builder;
     struct err             err = { 0 };
     uint32_t               host, thread;
 
-    (void)state;
     host = builder_start_host(&builder, FORMAT_XSPACE);
     thread = builder_timeline(&builder, host, NO_ID, "main");
     builder_op(&builder, "m/MatMul", "MatMul", "f32[2,3] f32[3,4] -> f32[2,4]");
@@ -118,7 +114,7 @@ static void coverage_counts_what_is_there(void **state)
 
 /* Two that know the names "" and "low": each has a name of its own and one that both have. Behind
  * the joined ones' ids stands what each had there. */
-static void joined_facts_have_their_names(void **state)
+TEST(joined_facts_have_their_names)
 {
     struct fixture f;
     struct intern  names[2];
@@ -128,7 +124,6 @@ static void joined_facts_have_their_names(void **state)
     double         value;
     struct table  *table = NULL;
 
-    (void)state;
     start(&f);
     low = facts_name(&f.facts, STR("low"));
     for (int i = 0; i < 2; i++) {
@@ -163,9 +158,3 @@ static void joined_facts_have_their_names(void **state)
     assert_string_equal(facts_why_absent(&f.facts, "memory.peak")->reason, "none");
     arena_free(&f.arena);
 }
-
-RUN_TESTS(cmocka_unit_test(facts_are_sorted_and_replaced),
-          cmocka_unit_test(absences_prefer_the_specific),
-          cmocka_unit_test(tables_grow_with_unknown_cells),
-          cmocka_unit_test(joined_facts_have_their_names),
-          cmocka_unit_test(coverage_counts_what_is_there))

@@ -16,7 +16,6 @@ static char folder[PATH_BYTES];
 
 static int make_folder(void **state)
 {
-    (void)state;
     snprintf(folder, sizeof folder, "/tmp/tfprof-test-XXXXXX");
     return mkdtemp(folder) ? 0 : -1;
 }
@@ -28,7 +27,6 @@ static int remove_folder(void **state)
     char       **names;
     size_t       count;
 
-    (void)state;
     if (!file_list(folder, &arena, &names, &count, &err))
         return -1;
     for (size_t i = 0; i < count; i++)
@@ -72,12 +70,11 @@ static size_t deflate_member(struct str bytes, char *out, size_t room)
     return len;
 }
 
-static void plain_files_are_mapped(void **state)
+TEST(plain_files_are_mapped)
 {
     struct file file;
     struct err  err = { 0 };
 
-    (void)state;
     store("plain", STR("a\0b\n"));
     assert_true(file_open(&file, path_of("plain"), 1, &err)); /* a budget is for copies only */
     assert_true(file.is_mapped && !file.is_gzip && !file.is_damaged);
@@ -94,13 +91,12 @@ static void plain_files_are_mapped(void **state)
     file_close(&file);
 }
 
-static void what_cannot_be_read_says_why(void **state)
+TEST(what_cannot_be_read_says_why)
 {
     struct file file;
     struct err  err = { 0 };
     char        text[1200];
 
-    (void)state;
     assert_false(file_open(&file, "/nonexistent/x", 0, &err));
     assert_int_equal(err.code, ERR_INPUT);
     assert_string_equal(err_format(&err, text, sizeof text),
@@ -134,7 +130,7 @@ static struct str read_stream(const char *path, struct text *all, char *damage, 
     return text_str(all);
 }
 
-static void gzip_members_are_joined(void **state)
+TEST(gzip_members_are_joined)
 {
     static char  stored[MAX_STORED];
     size_t       len = 0;
@@ -144,7 +140,6 @@ static void gzip_members_are_joined(void **state)
     struct err   err = { 0 };
     char         damage[128];
 
-    (void)state;
     len += deflate_member(STR("hello "), stored + len, sizeof stored - len);
     len += deflate_member(STR(""), stored + len, sizeof stored - len);
     len += deflate_member(STR("world\0"), stored + len, sizeof stored - len);
@@ -162,7 +157,7 @@ static void gzip_members_are_joined(void **state)
     arena_free(&arena);
 }
 
-static void cut_gzip_gives_a_prefix_and_damage(void **state)
+TEST(cut_gzip_gives_a_prefix_and_damage)
 {
     static const char plain[] =
         "The quick brown fox jumps over the lazy dog, again and again and again.";
@@ -170,7 +165,6 @@ static void cut_gzip_gives_a_prefix_and_damage(void **state)
     char       stored[512];
     size_t     len = deflate_member(whole, stored, sizeof stored);
 
-    (void)state;
     for (size_t cut = 3; cut < len; cut++) { /* with less it is not gzip yet */
         struct arena arena = { 0 };
         struct text  all = { .arena = &arena };
@@ -198,7 +192,7 @@ static void cut_gzip_gives_a_prefix_and_damage(void **state)
     }
 }
 
-static void damaged_gzip_keeps_what_came_before(void **state)
+TEST(damaged_gzip_keeps_what_came_before)
 {
     char   stored[512];
     size_t first = deflate_member(STR("first"), stored, sizeof stored);
@@ -215,7 +209,6 @@ static void damaged_gzip_keeps_what_came_before(void **state)
         { "next member", first, 'x', "first", "other bytes follow the gzip data" },
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         char        kept = stored[rows[i].at];
         struct file file;
@@ -233,14 +226,13 @@ static void damaged_gzip_keeps_what_came_before(void **state)
     }
 }
 
-static void inflating_is_bounded(void **state)
+TEST(inflating_is_bounded)
 {
     static char zeros[MAX_STORED], stored[4096];
     size_t      len = deflate_member((struct str) { zeros, sizeof zeros }, stored, sizeof stored);
     struct file file;
     struct err  err = { 0 };
 
-    (void)state;
     store("bomb.gz", (struct str) { stored, len });
     assert_false(file_open(&file, path_of("bomb.gz"), MAX_STORED - 1, &err));
     assert_int_equal(err.code, ERR_LIMIT);
@@ -249,7 +241,7 @@ static void inflating_is_bounded(void **state)
     file_close(&file);
 }
 
-static void streams_give_large_files_whole(void **state)
+TEST(streams_give_large_files_whole)
 {
     enum { LARGE = 11 << 20 };
     struct arena arena = { 0 };
@@ -258,7 +250,6 @@ static void streams_give_large_files_whole(void **state)
     uint32_t     number = 1;
     char         damage[128];
 
-    (void)state;
     for (size_t i = 0; i < LARGE; i++) { /* compresses to about three quarters */
         number = number * 1664525 + 1013904223;
         bytes[i] = (char)('0' + (number >> 26));
@@ -284,13 +275,12 @@ static void streams_give_large_files_whole(void **state)
     arena_free(&arena);
 }
 
-static void pipes_are_read_whole(void **state)
+TEST(pipes_are_read_whole)
 {
     int         ends[2], kept = dup(STDIN_FILENO);
     struct file file;
     struct err  err = { 0 };
 
-    (void)state;
     assert_int_equal(pipe(ends), 0);
     assert_int_equal(write(ends[1], "piped", 5), 5);
     close(ends[1]);
@@ -306,7 +296,7 @@ static void pipes_are_read_whole(void **state)
     }
 }
 
-static void writing_is_all_or_nothing(void **state)
+TEST(writing_is_all_or_nothing)
 {
     struct file  file;
     struct err   err = { 0 };
@@ -315,7 +305,6 @@ static void writing_is_all_or_nothing(void **state)
     char       **names;
     size_t       before, after;
 
-    (void)state;
     assert_true(file_list(folder, &arena, &names, &before, &err));
     assert_true(file_write(path_of("written"), STR("one"), &err));
     assert_int_equal(chmod(path_of("written"), 0600), 0);
@@ -339,14 +328,13 @@ static void writing_is_all_or_nothing(void **state)
     arena_free(&arena);
 }
 
-static void names_are_sorted(void **state)
+TEST(names_are_sorted)
 {
     struct arena arena = { 0 };
     struct err   err = { 0 };
     char       **names;
     size_t       count;
 
-    (void)state;
     store("b", STR(""));
     store("B", STR(""));
     store(".a", STR(""));
@@ -361,20 +349,4 @@ static void names_are_sorted(void **state)
     arena_free(&arena);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plain_files_are_mapped),
-        cmocka_unit_test(what_cannot_be_read_says_why),
-        cmocka_unit_test(gzip_members_are_joined),
-        cmocka_unit_test(cut_gzip_gives_a_prefix_and_damage),
-        cmocka_unit_test(damaged_gzip_keeps_what_came_before),
-        cmocka_unit_test(inflating_is_bounded),
-        cmocka_unit_test(streams_give_large_files_whole),
-        cmocka_unit_test(pipes_are_read_whole),
-        cmocka_unit_test(writing_is_all_or_nothing),
-        cmocka_unit_test(names_are_sorted),
-    };
-
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+AROUND_TESTS(make_folder, remove_folder)

@@ -58,12 +58,11 @@ static const struct {
     { "too_many", FLOAT_OPS_UNKNOWN },
 };
 
-static void formulas(void **state)
+TEST(formulas)
 {
     struct tf_sample    sample = { 0 };
     struct read_options options = { .is_classic = true };
 
-    (void)state;
     sample_bytes(&sample, "graph.pbtxt", STR(graph));
     assert_true(profile_init(&sample.profile, &sample.arena));
     assert_true(reader_graph.read(sample.inputs, sample.input_count, &options, &sample.profile,
@@ -78,5 +77,3 @@ static void formulas(void **state)
     }
     sample_free(&sample);
 }
-
-RUN_TESTS(cmocka_unit_test(formulas))

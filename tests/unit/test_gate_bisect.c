@@ -21,12 +21,11 @@ static void add(struct bisect *bisect, size_t revision, double value)
 }
 
 /* Without a run between the ends all are as likely: of four, halves lie at the second. */
-static void nothing_known_halves_the_row(void **state)
+TEST(nothing_known_halves_the_row)
 {
     struct bisect bisect = start(4);
     size_t        first, last;
 
-    (void)state;
     add(&bisect, 0, 100);
     add(&bisect, 4, 200);
     bisect_settle(&bisect);
@@ -46,12 +45,11 @@ static void nothing_known_halves_the_row(void **state)
  * 100 / 3; it is (1 + 50 / 3)^1.5 = 74.26 times as likely that this one is bad: 74.26 / 75.26 =
  * 0.98671.
  */
-static void a_run_weighs_by_its_distance(void **state)
+TEST(a_run_weighs_by_its_distance)
 {
     struct bisect bisect = start(2);
     size_t        first, last;
 
-    (void)state;
     add(&bisect, 0, 100);
     add(&bisect, 2, 110);
     add(&bisect, 0, 102);
@@ -69,11 +67,10 @@ static void a_run_weighs_by_its_distance(void **state)
 
 /* Two runs that are alike by chance do not make everything else certain: 1 % of 100 is the least
  * spread. */
-static void runs_that_are_alike_are_not_without_noise(void **state)
+TEST(runs_that_are_alike_are_not_without_noise)
 {
     struct bisect bisect = start(3);
 
-    (void)state;
     for (int i = 0; i < 2; i++) {
         add(&bisect, 0, 100);
         add(&bisect, 3, 102);
@@ -84,11 +81,10 @@ static void runs_that_are_alike_are_not_without_noise(void **state)
     arena_free(&arena);
 }
 
-static void what_cannot_be_recorded_is_passed_over(void **state)
+TEST(what_cannot_be_recorded_is_passed_over)
 {
     struct bisect bisect = start(4);
 
-    (void)state;
     add(&bisect, 0, 100);
     add(&bisect, 4, 200);
     bisect.is_skipped[2] = true;
@@ -98,8 +94,3 @@ static void what_cannot_be_recorded_is_passed_over(void **state)
     assert_int_equal(bisect_next(&bisect), 0);
     arena_free(&arena);
 }
-
-RUN_TESTS(cmocka_unit_test(nothing_known_halves_the_row),
-          cmocka_unit_test(a_run_weighs_by_its_distance),
-          cmocka_unit_test(runs_that_are_alike_are_not_without_noise),
-          cmocka_unit_test(what_cannot_be_recorded_is_passed_over))

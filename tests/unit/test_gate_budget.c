@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-static void budgets_are_read(void **state)
+TEST(budgets_are_read)
 {
     static const struct {
         const char     *text, *quantity;
@@ -29,7 +29,6 @@ static void budgets_are_read(void **state)
         { "count.copies = 2", "count.copies", EQUAL, 2, NULL },
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct arena  arena = { 0 };
         struct budget budget;
@@ -47,7 +46,7 @@ static void budgets_are_read(void **state)
     }
 }
 
-static void bad_budgets_are_refused(void **state)
+TEST(bad_budgets_are_refused)
 {
     static const struct {
         const char *text, *says;
@@ -59,7 +58,6 @@ static void bad_budgets_are_refused(void **state)
         { "input_wait_share <= 5 apples", "'5 apples' in the budget" },
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct arena  arena = { 0 };
         struct budget budget;
@@ -97,7 +95,7 @@ static const char file[] =
                        "\"fingerprint\": \"0123456789abcde0\", \"title\": \"u\"}]}";
 
 /* p50 of 1 2 3 4 10 is 3; p95 by nearest rank is the fifth; counts are the most of any run. */
-static void quantities_have_values(void **state)
+TEST(quantities_have_values)
 {
     static const struct {
         const char *name;
@@ -113,7 +111,6 @@ static void quantities_have_values(void **state)
     struct summary summary;
     struct err     err = { 0 };
 
-    (void)state;
     assert_true(summary_read(&summary, STR(file), "f", &arena, &err));
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct budget budget;
@@ -127,14 +124,13 @@ static void quantities_have_values(void **state)
     arena_free(&arena);
 }
 
-static void baselines_survive_writing(void **state)
+TEST(baselines_survive_writing)
 {
     struct arena   arena = { 0 };
     struct summary summary, again;
     struct err     err = { 0 };
     struct text    first = { .arena = &arena }, second = { .arena = &arena };
 
-    (void)state;
     assert_true(summary_read(&summary, STR(file), "f", &arena, &err));
     summary_write(&summary, &first);
     assert_true(summary_read(&again, text_str(&first), "f", &arena, &err));
@@ -148,9 +144,8 @@ static void baselines_survive_writing(void **state)
 }
 
 /* Every prefix is refused or read, and says where it ends. */
-static void cut_baselines_are_refused(void **state)
+TEST(cut_baselines_are_refused)
 {
-    (void)state;
     for (size_t len = 0; len + 1 < sizeof file - 1; len++) {
         struct arena   arena = { 0 };
         struct summary summary;
@@ -161,7 +156,3 @@ static void cut_baselines_are_refused(void **state)
         arena_free(&arena);
     }
 }
-
-RUN_TESTS(cmocka_unit_test(budgets_are_read), cmocka_unit_test(bad_budgets_are_refused),
-          cmocka_unit_test(quantities_have_values), cmocka_unit_test(baselines_survive_writing),
-          cmocka_unit_test(cut_baselines_are_refused))

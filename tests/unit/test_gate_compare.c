@@ -33,11 +33,10 @@ static size_t count_outcomes(const struct program *before, const struct program 
 
 /* 5 % slower with 2 % noise, five runs a side: caught in 95 of 100, as promised. One kernel is
  * slower rather than all, as a change of the code would have it. */
-static void a_planted_slow_down_is_caught(void **state)
+TEST(a_planted_slow_down_is_caught)
 {
     struct program slower = usual, wobbly = usual, wobbly_slower;
 
-    (void)state;
     slower.step_ns *= 1.05;
     assert_true(count_outcomes(&usual, &slower, 5, 100, OUTCOME_FAIL) >= 95);
     /* The same with runs that differ by half a percent. */
@@ -47,11 +46,10 @@ static void a_planted_slow_down_is_caught(void **state)
     assert_true(count_outcomes(&wobbly, &wobbly_slower, 5, 100, OUTCOME_FAIL) >= 95);
 }
 
-static void one_launch_more_is_always_caught(void **state)
+TEST(one_launch_more_is_always_caught)
 {
     struct program more = usual;
 
-    (void)state;
     more.launches += 1;
     assert_int_equal(count_outcomes(&usual, &more, 1, 50, OUTCOME_FAIL), 50);
     assert_int_equal(count_outcomes(&usual, &more, 5, 50, OUTCOME_FAIL), 50);
@@ -59,11 +57,10 @@ static void one_launch_more_is_always_caught(void **state)
 }
 
 /* At most one in a hundred, with one run a side, with five, and where runs differ by a percent. */
-static void the_same_program_passes(void **state)
+TEST(the_same_program_passes)
 {
     struct program wobbly = usual;
 
-    (void)state;
     wobbly.run_noise = 0.01;
     assert_true(count_outcomes(&usual, &usual, 1, 200, OUTCOME_PASS) >= 198);
     assert_true(count_outcomes(&usual, &usual, 5, 100, OUTCOME_PASS) >= 99);
@@ -73,14 +70,13 @@ static void the_same_program_passes(void **state)
 /* Two runs of a program whose steps are drawn from a recording of it, a thousand times over all
  * recordings: at most five may fail. Where the draw looks slower by the limit or more, no gate can
  * know that it is one program, and says what would settle it. */
-static void recorded_programs_pass(void **state)
+TEST(recorded_programs_pass)
 {
     enum { TRIALS = 1000 };
     const size_t  series = sizeof recorded_steps / sizeof *recorded_steps;
     struct random random = { .state = 17 };
     size_t        failed = 0;
 
-    (void)state;
     for (size_t trial = 0; trial < TRIALS; trial++) {
         static const struct gate_limits limits = { .max_regression = 0.05 };
         struct arena                    arena = { 0 };
@@ -111,15 +107,14 @@ static void recorded_programs_pass(void **state)
 }
 
 /* With one run a side a change of a percent is within what machines do by themselves. */
-static void small_changes_of_one_run_do_not_count(void **state)
+TEST(small_changes_of_one_run_do_not_count)
 {
     struct program slower = { 101e6, 0.001, 0, 4000, 1 }, quiet = { 100e6, 0.001, 0, 4000, 1 };
 
-    (void)state;
     assert_int_equal(count_outcomes(&quiet, &slower, 1, 50, OUTCOME_PASS), 50);
 }
 
-static void a_uniform_slow_down_is_inconclusive(void **state)
+TEST(a_uniform_slow_down_is_inconclusive)
 {
     struct program      throttled = usual;
     struct random       random = { .state = 3 };
@@ -127,7 +122,6 @@ static void a_uniform_slow_down_is_inconclusive(void **state)
     struct gate_result  result;
     const struct check *check;
 
-    (void)state;
     throttled.step_ns *= 1.2;
     throttled.factor = 1.2;
     assert_int_equal(compare(&usual, &throttled, 5, &random, &result, &arena),
@@ -159,7 +153,7 @@ static void set_parts(struct summary *summary, const double ms[PARTS], struct ar
 /* The step is a third longer in each. Another load makes what runs long slower, each by its own
  * factor, and spares some; a change of code makes one or two things slower, or calls something
  * more often. */
-static void a_load_beside_is_inconclusive(void **state)
+TEST(a_load_beside_is_inconclusive)
 {
     static const double before[PARTS] = { 30, 20, 15, 12, 10, 8, 4, 1 };
     static const struct {
@@ -176,7 +170,6 @@ static void a_load_beside_is_inconclusive(void **state)
     static const struct gate_limits limits = { .max_regression = 0.05 };
     struct program                  slower = usual;
 
-    (void)state;
     slower.step_ns *= 1.33;
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
         struct random      random = { .state = 7 };
@@ -201,7 +194,7 @@ static void a_load_beside_is_inconclusive(void **state)
 }
 
 /* Calls of a function without a name are steps: one that does far more is another. */
-static void a_nameless_function_is_known_by_its_ops(void **state)
+TEST(a_nameless_function_is_known_by_its_ops)
 {
     static const double             few[PARTS] = { 1, 1, 1, 1, 1, 1, 1, 1 };
     static const struct gate_limits limits = { .max_regression = 0.05 };
@@ -215,7 +208,6 @@ static void a_nameless_function_is_known_by_its_ops(void **state)
         { "train_step_7", 3, OUTCOME_PASS },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
         struct random      random = { .state = 7 };
         struct arena       arena = { 0 };
@@ -239,7 +231,7 @@ static void a_nameless_function_is_known_by_its_ops(void **state)
 
 /* One run a side. Recorded steps of a program that becomes 10 % slower as it runs: the first half
  * rises by itself, so the second half says nothing. Its slow twin does not rise. */
-static void a_drift_is_inconclusive(void **state)
+TEST(a_drift_is_inconclusive)
 {
     static const double first[] = { 80.86, 81.92, 78.31, 84.0, 89.2, 87.58 };
     static const double second[] = { 92.75, 91.25, 92.78, 91.05, 91.55, 92.09 };
@@ -255,7 +247,6 @@ static void a_drift_is_inconclusive(void **state)
     };
     static const struct gate_limits limits = { .max_regression = 0.05 };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct summary     before, after;
         struct random      random = { .state = 3 };
@@ -277,7 +268,7 @@ static void a_drift_is_inconclusive(void **state)
 /* One run a side of a program whose steps vary by half; medians 105 and 135, 29 % slower. With a U
  * of 32 of 36, and so p = 2 * (1 + 1 + 2 + 3 + 5) / 924 = 0.026, that is probable; with 25 it is
  * far from sure. Neither passes. */
-static void a_large_change_of_a_noisy_run_is_not_passed_over(void **state)
+TEST(a_large_change_of_a_noisy_run_is_not_passed_over)
 {
     static const double noisy[] = { 80, 100, 120, 90, 150, 110 };
     static const double above[] = { 125, 130, 160, 155, 140, 121 };
@@ -293,7 +284,6 @@ static void a_large_change_of_a_noisy_run_is_not_passed_over(void **state)
     };
     static const struct gate_limits limits = { .max_regression = 0.05 };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct summary     before, after;
         struct random      random = { .state = 3 };
@@ -314,7 +304,7 @@ static void a_large_change_of_a_noisy_run_is_not_passed_over(void **state)
 
 /* Peak, growth a step and whether it always grows, before and after, in a format that records each
  * allocation and in one that does not. */
-static void memory_that_grows_fails(void **state)
+TEST(memory_that_grows_fails)
 {
     static const struct {
         const char *format;
@@ -333,7 +323,6 @@ static void memory_that_grows_fails(void **state)
     };
     static const struct gate_limits limits = { .max_regression = 0.05 };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         static const char *const names[] = { "memory.peak_bytes", "memory.growth_bytes_per_step",
                                              "memory.is_growing" };
@@ -359,7 +348,7 @@ static void memory_that_grows_fails(void **state)
 }
 
 /* 4000 launches before; the new recording has them, has fewer or does not say. */
-static void a_count_that_is_no_longer_recorded_is_told(void **state)
+TEST(a_count_that_is_no_longer_recorded_is_told)
 {
     static const struct {
         double       after;
@@ -367,7 +356,6 @@ static void a_count_that_is_no_longer_recorded_is_told(void **state)
     } rows[] = { { 4000, OUTCOME_PASS }, { 3000, OUTCOME_PASS }, { NAN, OUTCOME_WARN } };
     static const struct gate_limits limits = { .max_regression = 0.05 };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct program     other = usual;
         struct summary     before, after;
@@ -397,7 +385,7 @@ static bool has_change(const struct gate_result *result, const char *rule)
 }
 
 /* Each row: what one side has in a list and the other has not, and the rule that says so. */
-static void changes_have_names(void **state)
+TEST(changes_have_names)
 {
     const struct {
         enum item_kind kind;
@@ -446,7 +434,6 @@ static void changes_have_names(void **state)
     };
     static const struct gate_limits limits = { .max_regression = 0.05 };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct summary     before, after;
         struct random      random = { .state = 3 };
@@ -470,16 +457,3 @@ static void changes_have_names(void **state)
         arena_free(&arena);
     }
 }
-
-RUN_TESTS(cmocka_unit_test(a_planted_slow_down_is_caught),
-          cmocka_unit_test(one_launch_more_is_always_caught),
-          cmocka_unit_test(the_same_program_passes), cmocka_unit_test(recorded_programs_pass),
-          cmocka_unit_test(small_changes_of_one_run_do_not_count),
-          cmocka_unit_test(a_uniform_slow_down_is_inconclusive),
-          cmocka_unit_test(a_load_beside_is_inconclusive),
-          cmocka_unit_test(a_nameless_function_is_known_by_its_ops),
-          cmocka_unit_test(a_drift_is_inconclusive),
-          cmocka_unit_test(a_large_change_of_a_noisy_run_is_not_passed_over),
-          cmocka_unit_test(memory_that_grows_fails),
-          cmocka_unit_test(a_count_that_is_no_longer_recorded_is_told),
-          cmocka_unit_test(changes_have_names))

@@ -7,14 +7,13 @@ enum { STEP_NS = 1000 };
 
 /* Two steps of three eager ops and one op of a graph: four ops each. The function that holds the
  * graph and the wait for input are none. */
-static void eager_executions_are_ops(void **state)
+TEST(eager_executions_are_ops)
 {
     static const char *const names[] = { "Mul", "Mul", "Cast", "__inference_f", "IteratorGetNext" };
     struct profile_builder   builder;
     struct count_value      *counts;
     uint32_t                 host, thread;
 
-    (void)state;
     host = builder_start_host(&builder, FORMAT_XSPACE);
     thread = builder_timeline(&builder, host, NO_ID, "python");
     for (int64_t step = 0; step < 2; step++) {
@@ -37,12 +36,11 @@ static void eager_executions_are_ops(void **state)
 }
 
 /* Two steps, in each of which one op runs; what it ran on its device are three kernels, no ops. */
-static void kernels_of_an_op_are_no_ops(void **state)
+TEST(kernels_of_an_op_are_no_ops)
 {
     struct profile_builder builder;
     struct count_value    *counts;
 
-    (void)state;
     builder_start(&builder, FORMAT_PROFILE);
     for (uint32_t step = 0; step < 2; step++) {
         struct recorded_step recorded = { .number = step,
@@ -66,14 +64,13 @@ static void kernels_of_an_op_are_no_ops(void **state)
 
 /* Three steps of 2, 2 and 5 ops, an op that prepares a summary among them: 3 in the mean, 2 to 5.
  * What Python prints is no op. */
-static void of_steps_that_differ_the_mean_counts(void **state)
+TEST(of_steps_that_differ_the_mean_counts)
 {
     static const int       ops[] = { 1, 1, 4 };
     struct profile_builder builder;
     struct count_value    *counts;
     uint32_t               host, thread, add, summary;
 
-    (void)state;
     host = builder_start_host(&builder, FORMAT_XSPACE);
     thread = builder_timeline(&builder, host, NO_ID, "python");
     add =
@@ -95,6 +92,3 @@ static void of_steps_that_differ_the_mean_counts(void **state)
     assert_false(counts[COUNT_OPS].is_steady);
     builder_free(&builder);
 }
-
-RUN_TESTS(cmocka_unit_test(eager_executions_are_ops), cmocka_unit_test(kernels_of_an_op_are_no_ops),
-          cmocka_unit_test(of_steps_that_differ_the_mean_counts))

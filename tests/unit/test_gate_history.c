@@ -59,9 +59,8 @@ static const struct {
 #undef SERIES
 };
 
-static void published_examples_agree(void **state)
+TEST(published_examples_agree)
 {
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(published); i++) {
         struct arena         arena = { 0 };
         struct change_points points;
@@ -76,13 +75,12 @@ static void published_examples_agree(void **state)
 }
 
 /* Levels on both sides: means of series_1 before and from 6: 0.9967 and 0.504. */
-static void levels_are_means_of_both_sides(void **state)
+TEST(levels_are_means_of_both_sides)
 {
     struct change_options options = { 50, 0.001, 0 };
     struct arena          arena = { 0 };
     struct change_points  points;
 
-    (void)state;
     assert_true(change_points_find(series_1, ARRAY_COUNT(series_1), &options, &arena, &points));
     assert_int_equal(points.list.count, 1);
     assert_true(fabs(points.list.items[0].before - (5.98 / 6)) <= 1e-9);
@@ -90,21 +88,16 @@ static void levels_are_means_of_both_sides(void **state)
     arena_free(&arena);
 }
 
-static void short_and_constant_series_have_none(void **state)
+TEST(short_and_constant_series_have_none)
 {
     static const double   same[] = { 5, 5, 5, 5, 5, 5 };
     struct change_options options = { 50, 0.001, 0 };
     struct arena          arena = { 0 };
     struct change_points  points;
 
-    (void)state;
     for (size_t count = 0; count <= ARRAY_COUNT(same); count++) {
         assert_true(change_points_find(same, count, &options, &arena, &points));
         assert_int_equal(points.list.count, 0);
     }
     arena_free(&arena);
 }
-
-RUN_TESTS(cmocka_unit_test(published_examples_agree),
-          cmocka_unit_test(levels_are_means_of_both_sides),
-          cmocka_unit_test(short_and_constant_series_have_none))

@@ -36,7 +36,7 @@ static void set_step(struct summary *summary, double ms)
  * an op that is new (+4.95); a relu takes 0.05 ms more, less than a half per cent of the step, and
  * is the rest.
  */
-static void a_change_is_said_once_and_sums_up(void **state)
+TEST(a_change_is_said_once_and_sums_up)
 {
     static const struct line before[] = {
         { "mm:Mkl", "compute", "", "float32", 0, 8, "" },
@@ -68,7 +68,6 @@ static void a_change_is_said_once_and_sums_up(void **state)
     struct err                      err = { 0 };
     struct gate_result              result;
 
-    (void)state;
     for (int side = 0; side < 2; side++) {
         make(&sides[side], &usual, 1, &random, &arena);
         set_step(&sides[side], side ? 32 : 20);
@@ -86,5 +85,3 @@ static void a_change_is_said_once_and_sums_up(void **state)
         assert_true(result.changes.items[i].rule || result.changes.items[i].name[0] == 'r');
     arena_free(&arena);
 }
-
-RUN_TESTS(cmocka_unit_test(a_change_is_said_once_and_sums_up))

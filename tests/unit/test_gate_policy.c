@@ -32,9 +32,8 @@ static enum outcome grown(enum count_id id, double factor, enum count_policy pol
     return outcome;
 }
 
-static void what_costs_something_fails_by_itself(void **state)
+TEST(what_costs_something_fails_by_itself)
 {
-    (void)state;
     assert_int_equal(grown(COUNT_SYNCS, 1, COUNTS_RECOMMENDED), OUTCOME_FAIL);
     assert_int_equal(grown(COUNT_COMPILES, 1, COUNTS_RECOMMENDED), OUTCOME_FAIL);
     assert_int_equal(grown(COUNT_OPS, 1, COUNTS_RECOMMENDED), OUTCOME_WARN);
@@ -44,16 +43,15 @@ static void what_costs_something_fails_by_itself(void **state)
     assert_int_equal(grown(COUNT_SYNCS, 1.2, COUNTS_RECOMMENDED), OUTCOME_FAIL);
 }
 
-static void other_policies_are_plain(void **state)
+TEST(other_policies_are_plain)
 {
-    (void)state;
     assert_int_equal(grown(COUNT_OPS, 1, COUNTS_STRICT), OUTCOME_FAIL);
     assert_int_equal(grown(COUNT_OPS, 0.8, COUNTS_STRICT), OUTCOME_FAIL);
     assert_int_equal(grown(COUNT_SYNCS, 1, COUNTS_LENIENT), OUTCOME_WARN);
 }
 
 /* Steps that vary by a third: nobody can say that 20 % more ops cost less than the limit. */
-static void more_work_in_steps_that_vary_is_inconclusive(void **state)
+TEST(more_work_in_steps_that_vary_is_inconclusive)
 {
     static const struct {
         double       ops;
@@ -62,7 +60,6 @@ static void more_work_in_steps_that_vary_is_inconclusive(void **state)
     static const struct gate_limits limits = { .max_regression = 0.05 };
     static const struct program     wobbly = { 100e6, 0.33, 0, 4000, 1 };
 
-    (void)state;
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
         struct random      random = { .state = 5 };
         struct arena       arena = { 0 };
@@ -86,7 +83,7 @@ static void more_work_in_steps_that_vary_is_inconclusive(void **state)
  * medians are 15 and 23, so spreads of 1.4826 * 15 = 22.2 and 1.4826 * 23 = 34.1. With z(0.995) +
  * z(0.9) = 3.858 and a difference of 16: 3.858^2 * (22.2^2 + 34.1^2) / 16^2 / 0.955 = 100.8.
  */
-static void how_many_steps_would_settle_it(void **state)
+TEST(how_many_steps_would_settle_it)
 {
     static const double      one[] = { 80, 100, 120, 90, 150, 110 };
     static const double      other[] = { 94, 130, 160, 87, 140, 112 };
@@ -97,7 +94,6 @@ static void how_many_steps_would_settle_it(void **state)
     struct err               err = { 0 };
     struct gate_result       result;
 
-    (void)state;
     make(&before, &usual, 1, &random, &arena);
     make(&after, &usual, 1, &random, &arena);
     set_steps(&before, one, 6);
@@ -114,7 +110,7 @@ static void how_many_steps_would_settle_it(void **state)
  * The median falls from 48 to 42 ms, but two of the five steps before took 18 and 21: with one more
  * of these the step was 21 ms, and is twice as slow now. A median that fell by chance is no pass.
  */
-static void a_median_that_fell_by_chance_is_no_pass(void **state)
+TEST(a_median_that_fell_by_chance_is_no_pass)
 {
     static const double      wild[] = { 48, 50, 69, 18, 21 }, even[] = { 40, 43, 44, 42, 39 };
     const struct gate_limits limits = { .max_regression = 0.05 };
@@ -124,7 +120,6 @@ static void a_median_that_fell_by_chance_is_no_pass(void **state)
     struct err               err = { 0 };
     struct gate_result       result;
 
-    (void)state;
     make(&before, &usual, 1, &random, &arena);
     make(&after, &usual, 1, &random, &arena);
     set_steps(&before, wild, 5);
@@ -142,7 +137,7 @@ static void a_median_that_fell_by_chance_is_no_pass(void **state)
  * + 9 + 49) / 3 = 28. U is 14 of 16: p = 2 * (1 + 1 + 2) / 70 = 0.11. With z(0.985) + z(0.9) =
  * 3.452: 3.452^2 * (26.7 + 28) / 7^2 / 0.955 = 13.9.
  */
-static void how_many_runs_would_settle_it(void **state)
+TEST(how_many_runs_would_settle_it)
 {
     static const double      medians[2][4] = { { 100, 104, 96, 108 }, { 105, 111, 107, 117 } };
     const struct gate_limits limits = { .max_regression = 0.05 };
@@ -152,7 +147,6 @@ static void how_many_runs_would_settle_it(void **state)
     struct err               err = { 0 };
     struct gate_result       result;
 
-    (void)state;
     for (int side = 0; side < 2; side++) {
         make(&sides[side], &usual, 4, &random, &arena);
         for (int run = 0; run < 4; run++) {
@@ -173,7 +167,7 @@ static void how_many_runs_would_settle_it(void **state)
  * logarithms are 0.405 apart (93 / 62 = 1.5) and vary less than the 0.1 that is taken for so few:
  * t = 0.405 / (0.1 * sqrt(2 / 3)) = 4.97, with four degrees of freedom p = 0.0077.
  */
-static void few_steps_need_a_second_witness(void **state)
+TEST(few_steps_need_a_second_witness)
 {
     static const double less[] = { 60, 62, 64 }, more[] = { 90, 93, 96 }, some[] = { 60, 62, 95 },
                         most[] = { 360, 372, 384 };
@@ -194,7 +188,6 @@ static void few_steps_need_a_second_witness(void **state)
     };
     const struct gate_limits limits = { .max_regression = 0.05 };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct summary     before, after;
         struct random      random = { .state = 5 };
@@ -217,12 +210,11 @@ static void few_steps_need_a_second_witness(void **state)
 
 /* Memory that grew in three steps that look faster may be what that costs; in steps that do not, it
  * is growth. */
-static void few_steps_that_look_faster_do_not_fail_for_counts(void **state)
+TEST(few_steps_that_look_faster_do_not_fail_for_counts)
 {
     static const double      slow[] = { 62, 90, 75 }, fast[] = { 50, 60, 61 };
     const struct gate_limits limits = { .max_regression = 0.05 };
 
-    (void)state;
     for (int is_faster = 0; is_faster < 2; is_faster++) {
         struct summary     before, after;
         struct random      random = { .state = 5 };
@@ -244,12 +236,11 @@ static void few_steps_that_look_faster_do_not_fail_for_counts(void **state)
 
 /* Ten per cent of a step that waits for input, then twenty, and a step that is as long as before.
  */
-static void a_wait_for_input_is_not_masked(void **state)
+TEST(a_wait_for_input_is_not_masked)
 {
     static const double      steps[] = { 80, 100, 120, 90, 150, 110 };
     const struct gate_limits limits = { .max_regression = 0.05 };
 
-    (void)state;
     for (int wait = 10; wait <= 20; wait += 10) {
         struct summary     before, after;
         struct random      random = { .state = 5 };
@@ -272,13 +263,3 @@ static void a_wait_for_input_is_not_masked(void **state)
         arena_free(&arena);
     }
 }
-
-RUN_TESTS(cmocka_unit_test(how_many_runs_would_settle_it),
-          cmocka_unit_test(few_steps_need_a_second_witness),
-          cmocka_unit_test(few_steps_that_look_faster_do_not_fail_for_counts),
-          cmocka_unit_test(a_wait_for_input_is_not_masked),
-          cmocka_unit_test(what_costs_something_fails_by_itself),
-          cmocka_unit_test(other_policies_are_plain),
-          cmocka_unit_test(more_work_in_steps_that_vary_is_inconclusive),
-          cmocka_unit_test(how_many_steps_would_settle_it),
-          cmocka_unit_test(a_median_that_fell_by_chance_is_no_pass))

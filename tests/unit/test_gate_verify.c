@@ -13,7 +13,7 @@ static struct finding priced(const char *rule)
     };
 }
 
-static void the_interval_decides(void **state)
+TEST(the_interval_decides)
 {
     static const struct {
         double      step_ns, noise;
@@ -32,7 +32,6 @@ static void the_interval_decides(void **state)
     };
     struct finding finding = priced("slow-thing");
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct program      fixed = { rows[i].step_ns, rows[i].noise, 0, 4000, 1 };
         struct summary      before, after;
@@ -55,7 +54,7 @@ static void the_interval_decides(void **state)
 
 /* Four batches in 240 ms after the fix: 60 ms each, and the finding after it promises 8 of the 240.
  */
-static void savings_are_of_a_batch_where_steps_have_more(void **state)
+TEST(savings_are_of_a_batch_where_steps_have_more)
 {
     const struct program longer = { 240e6, 0.02, 0, 16000, 1 };
     struct finding       finding = priced("slow-thing"), left = priced("slow-thing");
@@ -65,7 +64,6 @@ static void savings_are_of_a_batch_where_steps_have_more(void **state)
     struct err           err = { 0 };
     struct verification  verification;
 
-    (void)state;
     make(&before, &usual, 1, &random, &arena);
     make(&after, &longer, 1, &random, &arena);
     assert_true(add_fact(&before, "work.per_step", 1, &arena));
@@ -79,7 +77,7 @@ static void savings_are_of_a_batch_where_steps_have_more(void **state)
     arena_free(&arena);
 }
 
-static void findings_are_named_by_rule_or_number(void **state)
+TEST(findings_are_named_by_rule_or_number)
 {
     static const struct {
         const char *claimed, *rule; /* NULL: refused */
@@ -91,7 +89,6 @@ static void findings_are_named_by_rule_or_number(void **state)
     struct advice  advice = { 0 };
     struct arena   arena = { 0 };
 
-    (void)state;
     assert_true(vec_push(&advice.findings, &arena, priced("slow-thing")));
     assert_true(vec_push(&advice.findings, &arena, unpriced));
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -107,7 +104,3 @@ static void findings_are_named_by_rule_or_number(void **state)
     }
     arena_free(&arena);
 }
-
-RUN_TESTS(cmocka_unit_test(the_interval_decides),
-          cmocka_unit_test(savings_are_of_a_batch_where_steps_have_more),
-          cmocka_unit_test(findings_are_named_by_rule_or_number))

@@ -2,7 +2,7 @@
 #include "base/macros.h"
 #include "gate_program.h"
 
-static void other_hardware_is_not_compared(void **state)
+TEST(other_hardware_is_not_compared)
 {
     static const struct gate_limits limits = { .max_regression = 0.05 };
     struct summary                  before, after;
@@ -11,7 +11,6 @@ static void other_hardware_is_not_compared(void **state)
     struct err                      err = { 0 };
     struct gate_result              result;
 
-    (void)state;
     make(&before, &usual, 1, &random, &arena);
     make(&after, &usual, 1, &random, &arena);
     assert_true(vec_push(&before.identity.devices, &arena, "1 x A100"));
@@ -27,7 +26,7 @@ static void other_hardware_is_not_compared(void **state)
 
 /* Products of half of the baseline's work with other shapes and twice the FLOPs are other work;
  * added products are not: those are what a gate is for. */
-static void other_shapes_are_not_compared(void **state)
+TEST(other_shapes_are_not_compared)
 {
     static const struct gate_limits limits = { .max_regression = 0.05 };
     static const struct {
@@ -40,7 +39,6 @@ static void other_shapes_are_not_compared(void **state)
         { "dot [8,8]x[8,8]", "dot [8,8]x[8,8]", 1e9, OUTCOME_PASS },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct summary     before, after;
         struct random      random = { .state = 3 };
@@ -62,7 +60,7 @@ static void other_shapes_are_not_compared(void **state)
 
 /* Steps of 100 ms before, of other shapes and other lengths now. Twice the arithmetic explains
  * steps of up to twice the time, and products that are less efficient up to twice that. */
-static void other_shapes_explain_only_so_much(void **state)
+TEST(other_shapes_explain_only_so_much)
 {
     static const struct gate_limits limits = { .max_regression = 0.05 };
     static const struct {
@@ -79,7 +77,6 @@ static void other_shapes_explain_only_so_much(void **state)
         { 30e6, 2e9, OUTCOME_PASS, "held" },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct program     other = usual;
         struct summary     before, after;
@@ -105,7 +102,7 @@ static void other_shapes_explain_only_so_much(void **state)
 }
 
 /* Numbers of functions come from tracing; another name is another function. */
-static void calls_of_other_functions_are_not_compared(void **state)
+TEST(calls_of_other_functions_are_not_compared)
 {
     static const struct gate_limits limits = { .max_regression = 0.05 };
     static const struct {
@@ -118,7 +115,6 @@ static void calls_of_other_functions_are_not_compared(void **state)
         { "marker", "train", "Train step", OUTCOME_PASS }, /* what a program calls its steps */
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct summary     before, after;
         struct random      random = { .state = 3 };
@@ -138,7 +134,7 @@ static void calls_of_other_functions_are_not_compared(void **state)
 }
 
 /* 10 ms for 2 GFLOP before, 18 ms for 3 now: 5 and 6 ms a GFLOP. */
-static void other_work_is_told_by_its_amount(void **state)
+TEST(other_work_is_told_by_its_amount)
 {
     static const struct gate_limits limits = { .max_regression = 0.05 };
     struct summary                  before, after;
@@ -147,7 +143,6 @@ static void other_work_is_told_by_its_amount(void **state)
     struct err                      err = { 0 };
     struct gate_result              result;
 
-    (void)state;
     make(&before, &usual, 1, &random, &arena);
     make(&after, &usual, 1, &random, &arena);
     before.identity.parameters = 1000;
@@ -165,7 +160,7 @@ static void other_work_is_told_by_its_amount(void **state)
 
 /* Without shapes: three kernels that are called as often, with as many threads a call as `scale`
  * says, and one that always runs on all multiprocessors. */
-static void other_sizes_are_not_compared(void **state)
+TEST(other_sizes_are_not_compared)
 {
     static const struct {
         const char  *prefix;
@@ -181,7 +176,6 @@ static void other_sizes_are_not_compared(void **state)
     };
     static const struct gate_limits limits = { .max_regression = 0.05 };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct summary     sides[2];
         struct random      random = { .state = 3 };
@@ -208,7 +202,7 @@ static void other_sizes_are_not_compared(void **state)
 }
 
 /* A step that works through four batches in 300 ms where it worked through one in 100 is faster. */
-static void steps_of_more_batches_are_compared_by_the_batch(void **state)
+TEST(steps_of_more_batches_are_compared_by_the_batch)
 {
     static const struct gate_limits limits = { .max_regression = 0.05 };
     static const struct program     longer = { 300e6, 0.02, 0, 16001, 1 };
@@ -220,7 +214,6 @@ static void steps_of_more_batches_are_compared_by_the_batch(void **state)
     } rows[] = { { 4, OUTCOME_PASS, 100e6, 75e6, "launches a batch: 4000, was 4000 (+0.25)" },
                  { 1, OUTCOME_FAIL, 100e6, 300e6, "launches a step: 16001, was 4000 (+12001)" } };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct summary     before, after;
         struct random      random = { .state = 3 };
@@ -249,7 +242,7 @@ static void steps_of_more_batches_are_compared_by_the_batch(void **state)
 
 /* Of 100 x 5, 110 x 4 and 300 x 2 ms the advice says 110. Two pauses do not count as its pace, but
  * they are steps. */
-static void the_step_is_that_of_all_steps(void **state)
+TEST(the_step_is_that_of_all_steps)
 {
     static const struct gate_limits limits = { .max_regression = 0.05 };
     static const double step_ms[] = { 100, 110, 100, 300, 110, 100, 110, 300, 100, 110, 100 };
@@ -259,7 +252,6 @@ static void the_step_is_that_of_all_steps(void **state)
     struct err          err = { 0 };
     struct gate_result  result;
 
-    (void)state;
     make(&before, &usual, 1, &random, &arena);
     make(&after, &usual, 1, &random, &arena);
     after.runs.items[0].step_count = ARRAY_COUNT(step_ms);
@@ -270,12 +262,3 @@ static void the_step_is_that_of_all_steps(void **state)
     assert_int_equal(result.steps_after, 9);
     arena_free(&arena);
 }
-
-RUN_TESTS(cmocka_unit_test(steps_of_more_batches_are_compared_by_the_batch),
-          cmocka_unit_test(the_step_is_that_of_all_steps),
-          cmocka_unit_test(other_hardware_is_not_compared),
-          cmocka_unit_test(other_shapes_are_not_compared),
-          cmocka_unit_test(other_shapes_explain_only_so_much),
-          cmocka_unit_test(calls_of_other_functions_are_not_compared),
-          cmocka_unit_test(other_work_is_told_by_its_amount),
-          cmocka_unit_test(other_sizes_are_not_compared))

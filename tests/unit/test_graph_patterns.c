@@ -48,7 +48,7 @@ static void start(struct profile_builder *builder, bool has_gpu)
         builder_device(builder, host, "/device:GPU:0", "", DEVICE_GPU);
 }
 
-static void losses_over_classes(void **state)
+TEST(losses_over_classes)
 {
     /* 10 the product, 2 the bias, 5 the loss, 7 + 3 their gradients; without gradients it is an
      * evaluation */
@@ -63,7 +63,6 @@ static void losses_over_classes(void **state)
     static const struct op_edge edges[] = { { 0, 1, false, 0 }, { 1, 2, false, 0 } };
     struct profile_builder      builder;
 
-    (void)state;
     start(&builder, false);
     draw(&builder, ops, ARRAY_COUNT(ops), edges, ARRAY_COUNT(edges));
     assert_true(builder_cell(&builder, "graph_patterns", "op", "loss", "ns") == 27);
@@ -73,7 +72,7 @@ static void losses_over_classes(void **state)
     builder_free(&builder);
 }
 
-static void norms_and_biases(void **state)
+TEST(norms_and_biases)
 {
     static const struct drawn_op ops[] = {
         { "a/Conv2D", "Conv2D", NULL, 100, 0 },
@@ -96,7 +95,6 @@ static void norms_and_biases(void **state)
                                             { 8, 9, false, 0 } };
     struct profile_builder      builder;
 
-    (void)state;
     start(&builder, false);
     draw(&builder, ops, ARRAY_COUNT(ops), edges, ARRAY_COUNT(edges));
     assert_int_equal(facts_find_table(&builder.study.facts, "graph_patterns")->row_count, 2);
@@ -107,7 +105,7 @@ static void norms_and_biases(void **state)
     builder_free(&builder);
 }
 
-static void placement(void **state)
+TEST(placement)
 {
     static const struct drawn_op ops[] = {
         { "w", "VariableV2", "-> f32[1000,500]", 1, 0 },
@@ -122,7 +120,6 @@ static void placement(void **state)
     };
     struct profile_builder builder;
 
-    (void)state;
     start(&builder, true);
     builder.profile.graph = NULL;
     draw(&builder, ops, ARRAY_COUNT(ops), edges, ARRAY_COUNT(edges));
@@ -133,7 +130,7 @@ static void placement(void **state)
     builder_free(&builder);
 }
 
-static void cells_in_sequence(void **state)
+TEST(cells_in_sequence)
 {
     enum { CELLS = 40 };
     struct drawn_op        ops[CELLS * 2];
@@ -142,7 +139,6 @@ static void cells_in_sequence(void **state)
     size_t                 edge_count = 0;
     struct profile_builder builder;
 
-    (void)state;
     for (int i = 0; i < CELLS; i++) {
         snprintf(names[i], sizeof names[i], i ? "rnn/cell_%d/MatMul" : "rnn/cell/MatMul", i);
         snprintf(names[CELLS + i], sizeof names[i], "heads/MatMul_%d", i + 1);
@@ -160,7 +156,7 @@ static void cells_in_sequence(void **state)
     builder_free(&builder);
 }
 
-static void feeds_and_fetches(void **state)
+TEST(feeds_and_fetches)
 {
     static const struct drawn_op ops[] = {
         { "_arg_x_0_0", "_arg_x_0_0", "-> f32[16,16]", 1, 0 },
@@ -171,7 +167,6 @@ static void feeds_and_fetches(void **state)
     static const struct op_edge edges[] = { { 0, 2, false, 0 } };
     struct profile_builder      builder;
 
-    (void)state;
     start(&builder, false);
     draw(&builder, ops, ARRAY_COUNT(ops), edges, ARRAY_COUNT(edges));
     assert_true(builder_fact(&builder, "graph_patterns.feeds") == 1);
@@ -181,9 +176,8 @@ static void feeds_and_fetches(void **state)
     builder_free(&builder);
 }
 
-static void budget_is_kept(void **state)
+TEST(budget_is_kept)
 {
-    (void)state;
     for (size_t budget = 64; budget < 64 << 10; budget += 512) {
         struct arena         arena = { .budget_bytes = budget };
         struct arena         whole = { 0 };
@@ -209,7 +203,7 @@ static void budget_is_kept(void **state)
 /* Of each joined row one of three parts is a copy: 4 for making copies, 2 for their gradient, and a
  * third of 30 + 60 of the product there and back and of 9 + 3 of joining. Joined weights are not.
  */
-static void tiled_rows(void **state)
+TEST(tiled_rows)
 {
     static const struct drawn_op ops[] = {
         { "tile", "Tile", "f32[4,1,8] i32[3] -> f32[4,50,8]", 4, 0 },
@@ -228,15 +222,9 @@ static void tiled_rows(void **state)
                                             { 2, 7, false, 0 } };
     struct profile_builder      builder;
 
-    (void)state;
     start(&builder, false);
     draw(&builder, ops, ARRAY_COUNT(ops), edges, ARRAY_COUNT(edges));
     assert_int_equal(facts_find_table(&builder.study.facts, "graph_patterns")->row_count, 1);
     assert_true(builder_cell(&builder, "graph_patterns", "op", "product", "ns") == 4 + 2 + 34);
     builder_free(&builder);
 }
-
-RUN_TESTS(cmocka_unit_test(losses_over_classes), cmocka_unit_test(norms_and_biases),
-          cmocka_unit_test(placement), cmocka_unit_test(cells_in_sequence),
-          cmocka_unit_test(tiled_rows), cmocka_unit_test(feeds_and_fetches),
-          cmocka_unit_test(budget_is_kept))

@@ -48,7 +48,7 @@ static void draw(struct fixture *f, const struct drawn_op *ops, uint32_t count,
 
 /* 1000 x 4 bytes of a constant on the CPU go to a product on the GPU; one on the GPU does not
  * move, nor does one that only the CPU reads. */
-static void constants_that_cross(void **state)
+TEST(constants_that_cross)
 {
     static const struct drawn_op ops[] = {
         { "a", "Const", "-> f32[1000]", CPU, 1 },
@@ -62,7 +62,6 @@ static void constants_that_cross(void **state)
                                             { 2, 4, false, 0 } };
     struct fixture              f;
 
-    (void)state;
     draw(&f, ops, ARRAY_COUNT(ops), edges, ARRAY_COUNT(edges));
     assert_true(patterns_find_constants(&f.search));
     assert_int_equal(f.search.found.count, 1);
@@ -76,7 +75,7 @@ static void constants_that_cross(void **state)
  * the CPU's 7 ns. A summary on the CPU is host work; a loss whose result stays there does not come
  * back.
  */
-static void tensors_that_come_back(void **state)
+TEST(tensors_that_come_back)
 {
     static const struct drawn_op ops[] = {
         { "m", "MatMul", "-> f32[200]", GPU, 9 }, { "u", "Unique", "-> f32[100]", CPU, 7 },
@@ -88,7 +87,6 @@ static void tensors_that_come_back(void **state)
                                             { 4, 3, false, 0 }, { 0, 5, false, 0 } };
     struct fixture              f;
 
-    (void)state;
     draw(&f, ops, ARRAY_COUNT(ops), edges, ARRAY_COUNT(edges));
     assert_true(patterns_find_crossings(&f.search));
     assert_int_equal(f.search.found.count, 1);
@@ -100,7 +98,7 @@ static void tensors_that_come_back(void **state)
 
 /* A table of 5000 x 8 on the parameter server, read through an Identity for 32 rows on the worker;
  * the same on the worker itself is no matter. */
-static void tables_of_another_task(void **state)
+TEST(tables_of_another_task)
 {
     static const struct drawn_op ops[] = {
         { "table", "VariableV2", "-> f32[5000,8]", PS, 1 },
@@ -114,7 +112,6 @@ static void tables_of_another_task(void **state)
                                             { 3, 4, false, 0 } };
     struct fixture              f;
 
-    (void)state;
     draw(&f, ops, ARRAY_COUNT(ops), edges, ARRAY_COUNT(edges));
     f.b.profile.ops.items[0].parameters = f.b.profile.ops.items[3].parameters = 40000;
     assert_true(patterns_find_remote_tables(&f.search));
@@ -127,7 +124,7 @@ static void tables_of_another_task(void **state)
 }
 
 /* Only the 16 bit convolution with channels first on the GPU. */
-static void layouts_of_convolutions(void **state)
+TEST(layouts_of_convolutions)
 {
     static const struct drawn_op ops[] = {
         { "a", "Conv2D", "f16[8,3,32,32] f16[3,3,3,16]", GPU, 40 },
@@ -139,7 +136,6 @@ static void layouts_of_convolutions(void **state)
     static const struct op_edge edges[] = { { 0, 1, false, 0 } };
     struct fixture              f;
 
-    (void)state;
     draw(&f, ops, ARRAY_COUNT(ops), edges, ARRAY_COUNT(edges));
     for (uint32_t i = 0; i < ARRAY_COUNT(ops); i++) {
         struct attr attr = { builder_name(&f.b, "data_format"), builder_name(&f.b, formats[i]) };
@@ -154,6 +150,3 @@ static void layouts_of_convolutions(void **state)
     assert_true(f.search.found.items[0].ns == 40);
     builder_free(&f.b);
 }
-
-RUN_TESTS(cmocka_unit_test(constants_that_cross), cmocka_unit_test(tensors_that_come_back),
-          cmocka_unit_test(tables_of_another_task), cmocka_unit_test(layouts_of_convolutions))

@@ -28,7 +28,7 @@
  *   60 of all kernels less       30
  *   B gone                       2.5
  */
-static void edits_of_kernels(void **state)
+TEST(edits_of_kernels)
 {
     static const struct {
         struct edit edit;
@@ -75,7 +75,6 @@ static void edits_of_kernels(void **state)
     };
     struct one_step step;
 
-    (void)state;
     for (int is_kineto = 0; is_kineto < 2; is_kineto++) {
         one_step_make(&step);
         step.b.study.path.has_device = true;
@@ -106,7 +105,7 @@ static void edits_of_kernels(void **state)
  * Without what recording took the step ends at 392.5, and without the wait at 277.5, as 5 of 0..10,
  * the launches and 15..20 are gone: 115 less. 4 for the wait are 111 less; the last is 201 again.
  */
-static void edits_of_calls(void **state)
+TEST(edits_of_calls)
 {
     static const char wait[] = "cudaStreamSynchronize";
     static const struct {
@@ -139,7 +138,6 @@ static void edits_of_calls(void **state)
     };
     struct one_step step;
 
-    (void)state;
     for (int is_kineto = 0; is_kineto < 2; is_kineto++) {
         one_step_make(&step);
         step.b.study.path.has_device = true;
@@ -156,17 +154,13 @@ static void edits_of_calls(void **state)
 }
 
 /* Without an accelerator on the path there is no such graph, even if the profile could have one. */
-static void needs_an_accelerator(void **state)
+TEST(needs_an_accelerator)
 {
     struct edit edit = { .kind = EDIT_SCALE, .select = { .part_mask = COMPUTE, .host = NO_ID } };
     struct graph_replay_result result;
     struct one_step            step;
 
-    (void)state;
     one_step_make(&step);
     assert_false(graph_replay_run(&step.b.study, &edit, 1, &result));
     one_step_free(&step);
 }
-
-RUN_TESTS(cmocka_unit_test(edits_of_kernels), cmocka_unit_test(edits_of_calls),
-          cmocka_unit_test(needs_an_accelerator))

@@ -44,7 +44,7 @@ static void draw(struct fixture *f, const struct drawn_op *ops, uint32_t count,
  * "a/BatchNorm" in small ops: 1 + 2 + 3, and 4 of its gradients. "b/batch_normalization" has a
  * fused op, "c/BatchNorm" no Rsqrt, "d/BatchNorm" is an op and no scope.
  */
-static void batch_norms_in_small_ops(void **state)
+TEST(batch_norms_in_small_ops)
 {
     static const struct drawn_op ops[] = {
         { "a/BatchNorm/mean", "Mean", 1, 0 },
@@ -59,7 +59,6 @@ static void batch_norms_in_small_ops(void **state)
     static const struct op_edge edges[] = { { 0, 1, false, 0 } };
     struct fixture              f;
 
-    (void)state;
     draw(&f, ops, ARRAY_COUNT(ops), edges, ARRAY_COUNT(edges));
     assert_true(patterns_find_batch_norms(&f.search));
     assert_int_equal(f.search.found.count, 1);
@@ -72,7 +71,7 @@ static void batch_norms_in_small_ops(void **state)
 
 /* A bias between a convolution and a norm that trains: 5 + 6; not before one in inference, nor
  * behind a product. */
-static void biases_before_norms(void **state)
+TEST(biases_before_norms)
 {
     static const struct drawn_op ops[] = {
         { "a/Conv2D", "Conv2D", 90, 0 },        { "a/BiasAdd", "BiasAdd", 5, 6 },
@@ -88,7 +87,6 @@ static void biases_before_norms(void **state)
     struct op                  *inference;
     struct attr                 attr;
 
-    (void)state;
     draw(&f, ops, ARRAY_COUNT(ops), edges, ARRAY_COUNT(edges));
     attr = (struct attr) { builder_name(&f.b, "is_training"), builder_name(&f.b, "false") };
     inference = &f.b.profile.ops.items[8];
@@ -104,9 +102,8 @@ static void biases_before_norms(void **state)
 
 /* Eight products in a row are a cell written out (8 x (2 + 1)), seven are not; products beside
  * each other never are. */
-static void cells_wait_for_each_other(void **state)
+TEST(cells_wait_for_each_other)
 {
-    (void)state;
     for (uint32_t count = 7; count <= 8; count++) {
         struct drawn_op ops[16];
         struct op_edge  edges[16];
@@ -134,6 +131,3 @@ static void cells_wait_for_each_other(void **state)
         builder_free(&f.b);
     }
 }
-
-RUN_TESTS(cmocka_unit_test(batch_norms_in_small_ops), cmocka_unit_test(biases_before_norms),
-          cmocka_unit_test(cells_wait_for_each_other))

@@ -6,7 +6,7 @@
 
 /* "abc": header of 10 bytes, one last block (1, length 3, its complement), the bytes, their CRC-32
  * 0x352441c2 (as cksum tools print it) and their number. */
-static void the_bytes_of_a_small_text(void **state)
+TEST(the_bytes_of_a_small_text)
 {
     static const uint8_t expected[] = { 0x1f, 0x8b, 8,    0,    0,    0,    0,   0,   0,
                                         0xff, 1,    3,    0,    0xfc, 0xff, 'a', 'b', 'c',
@@ -14,7 +14,6 @@ static void the_bytes_of_a_small_text(void **state)
     struct arena         arena = { 0 };
     struct text          packed = { .arena = &arena };
 
-    (void)state;
     gzip_store(STR("abc"), &packed);
     assert_int_equal(packed.len, sizeof expected);
     assert_memory_equal(packed.data, expected, sizeof expected);
@@ -22,12 +21,11 @@ static void the_bytes_of_a_small_text(void **state)
 }
 
 /* Lengths round the size of a block; an empty text has one empty block. */
-static void any_length_comes_back(void **state)
+TEST(any_length_comes_back)
 {
     static const size_t lengths[] = { 0, 1, 65534, 65535, 65536, 131070, 131071, 200000 };
     struct arena        arena = { 0 };
 
-    (void)state;
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
         struct text  packed = { .arena = &arena };
         char        *bytes = arena_new_array(&arena, char, lengths[i] + 1);
@@ -54,7 +52,7 @@ static void any_length_comes_back(void **state)
 }
 
 /* 1000000 equal bytes; DEFLATE takes at least a bit for 258 of them. */
-static void packed_bytes_come_back(void **state)
+TEST(packed_bytes_come_back)
 {
     enum { BYTES = 1000000 };
     struct arena arena = { 0 };
@@ -64,7 +62,6 @@ static void packed_bytes_come_back(void **state)
     struct gzip *gzip = gzip_new();
     struct str   input;
 
-    (void)state;
     assert_true(bytes && back && gzip);
     memset(bytes, 'x', BYTES);
     bytes[7] = 'y';
@@ -80,6 +77,3 @@ static void packed_bytes_come_back(void **state)
     gzip_free(gzip);
     arena_free(&arena);
 }
-
-RUN_TESTS(cmocka_unit_test(the_bytes_of_a_small_text), cmocka_unit_test(any_length_comes_back),
-          cmocka_unit_test(packed_bytes_come_back))

@@ -13,7 +13,7 @@
 extern const struct reader reader_kineto;
 
 /* Names as recorders write them; TFLOP/s and GB/s from the makers' data sheets. */
-static void names_find_the_right_row(void **state)
+TEST(names_find_the_right_row)
 {
     static const struct {
         const char *name;
@@ -78,7 +78,6 @@ static void names_find_the_right_row(void **state)
         { "TPU v5", 459, 2765 },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct hardware *found = hardware_find(str_from(rows[i].name));
 
@@ -97,7 +96,7 @@ static void names_find_the_right_row(void **state)
 }
 
 /* Before Ampere no matrix unit takes bfloat16; the MI100's takes half as many as of float16. */
-static void bfloat16_is_not_float16(void **state)
+TEST(bfloat16_is_not_float16)
 {
     static const struct {
         const char *name;
@@ -112,7 +111,6 @@ static void bfloat16_is_not_float16(void **state)
         { "TPU v5 lite", 197 },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         assert_true(
             fabs(hardware_peak_flops_per_s(hardware_find(str_from(rows[i].name)), DTYPE_BF16) -
@@ -122,7 +120,7 @@ static void bfloat16_is_not_float16(void **state)
 /* TFLOP/s and TOP/s from the makers' data sheets, dense; GB/s a direction: half of what NVLink,
  * Infinity Fabric and ICI are sold by. RTX 4090: a 64th of its 82.6 in f32, four times its 165 in
  * f16 with sums in f32. */
-static void rows_tell_other_types_and_links(void **state)
+TEST(rows_tell_other_types_and_links)
 {
     static const struct {
         const char *name;
@@ -144,7 +142,6 @@ static void rows_tell_other_types_and_links(void **state)
         { "Trainium", 0, 0, 380, 0, 0 },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct hardware *found = hardware_find(str_from(rows[i].name));
 
@@ -173,7 +170,7 @@ static struct device device_of(uint32_t major, uint32_t minor, uint32_t units, d
 
 /* As planes and deviceProperties of recordings tell them without a name, or with one of a driver.
  */
-static void figures_name_the_nameless(void **state)
+TEST(figures_name_the_nameless)
 {
     static const struct {
         uint32_t    major, minor, units;
@@ -190,7 +187,6 @@ static void figures_name_the_nameless(void **state)
         { 0, 0, 0, 0, "", "" },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct profile_builder b;
         struct device         *device;
@@ -213,7 +209,7 @@ static void figures_name_the_nameless(void **state)
 }
 
 /* What the user says is taken for devices that the recording or the table does not know. */
-static void models_are_said(void **state)
+TEST(models_are_said)
 {
     static const struct {
         const char *recorded, *name;
@@ -223,7 +219,6 @@ static void models_are_said(void **state)
         { "NVIDIA H100 80GB HBM3", "NVIDIA H100 80GB HBM3" },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct profile_builder b;
         uint32_t               row;
@@ -251,7 +246,7 @@ static void write_file(const char *path, const char *text)
 }
 
 /* 100 TFLOP/s are 1e14 operations a second, 500 GB/s 5e11 bytes. */
-static void files_tell_of_other_hardware(void **state)
+TEST(files_tell_of_other_hardware)
 {
     struct arena           arena = { 0 };
     struct err             err = { 0 };
@@ -260,7 +255,6 @@ static void files_tell_of_other_hardware(void **state)
     uint32_t               row, other;
     struct hardware        made;
 
-    (void)state;
     write_file("abacus.toml", figures);
     said = hardware_named("abacus.toml", &arena, &err);
     assert_non_null(said);
@@ -283,7 +277,7 @@ static void files_tell_of_other_hardware(void **state)
     arena_free(&arena);
 }
 
-static void wrong_files_are_told_by_line(void **state)
+TEST(wrong_files_are_told_by_line)
 {
     static const struct {
         const char *text, *message;
@@ -302,7 +296,6 @@ static void wrong_files_are_told_by_line(void **state)
           "an accelerator needs a peak, as bf16-tflops", 0 },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct arena arena = { 0 };
         struct err   err = { 0 };
@@ -318,12 +311,11 @@ static void wrong_files_are_told_by_line(void **state)
     }
 }
 
-static void neither_name_nor_file(void **state)
+TEST(neither_name_nor_file)
 {
     struct arena arena = { 0 };
     struct err   err = { 0 };
 
-    (void)state;
     assert_null(hardware_named("abacus", &arena, &err));
     assert_int_equal(err.code, ERR_USAGE);
     assert_string_equal(err.text,
@@ -333,7 +325,7 @@ static void neither_name_nor_file(void **state)
 
 /* Nothing is told of the device, but libraries name kernels for the instruction set; one of which
  * more is told is not guessed. */
-static void kernels_tell_what_they_are_made_for(void **state)
+TEST(kernels_tell_what_they_are_made_for)
 {
     static const struct {
         const char *kernel, *name;
@@ -345,7 +337,6 @@ static void kernels_tell_what_they_are_made_for(void **state)
         { "ampere_sgemm_128x64_tn", "", 0 },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct profile_builder b;
         uint32_t               row;
@@ -363,13 +354,12 @@ static void kernels_tell_what_they_are_made_for(void **state)
 
 /* 80 multiprocessors at 1.53 GHz do 1024 operations a cycle each: 125.3 TFLOP/s; 304 units of AMD
  * at 2.1 GHz 2048: 1307.4. Without a clock, or of an unknown architecture: nothing. */
-static void rates_give_the_rest(void **state)
+TEST(rates_give_the_rest)
 {
     struct profile_builder b;
     struct hardware        made;
     struct device          volta = device_of(7, 0, 80, 20), cdna = device_of(9, 4, 304, 100);
 
-    (void)state;
     builder_start(&b, FORMAT_XSPACE);
     assert_null(hardware_of(&b.profile, &volta, &made));
     volta.clock_hz = 1.53e9;
@@ -398,7 +388,7 @@ static struct kernel_config config_of(uint32_t threads, uint32_t registers, uint
  * fit, 8 blocks of two. 8 KiB of shared memory: 12 of 96 KiB. So 8 on each of 80.
  * 256 threads and 32 registers: 64 warps' registers fit, 2048 threads are 8 blocks, 1536 (8.6) 6,
  * 1024 (7.5) 4. H100, 100 KiB: 2 of 228 KiB, as each keeps 1 KiB for itself. */
-static void blocks_fit_by_what_they_need(void **state)
+TEST(blocks_fit_by_what_they_need)
 {
     static const struct {
         uint32_t major, minor, units, threads, registers, shared_bytes;
@@ -411,7 +401,6 @@ static void blocks_fit_by_what_they_need(void **state)
         { 7, 0, 0, 64, 126, 8192, 0 },    { 7, 0, 80, 1024, 255, 0, 0 },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct device        device = device_of(rows[i].major, rows[i].minor, rows[i].units, 16);
         struct kernel_config config =
@@ -447,21 +436,11 @@ static void check_model(const char *other_devices, const char *model)
     arena_free(&arena);
 }
 
-static void other_numbers_are_the_same_devices(void **state)
+TEST(other_numbers_are_the_same_devices)
 {
-    (void)state;
     check_model("", "NVIDIA H100 80GB HBM3");
     check_model(", {\"id\": 1, \"name\": \"NVIDIA H100 80GB HBM3\", \"totalGlobalMem\": "
                 "85094825984, \"computeMajor\": 9, \"computeMinor\": 0, \"numSms\": 132}",
                 "NVIDIA H100 80GB HBM3");
     check_model(", {\"id\": 1, \"name\": \"NVIDIA A100\", \"numSms\": 108}", "");
 }
-
-RUN_TESTS(cmocka_unit_test(names_find_the_right_row), cmocka_unit_test(bfloat16_is_not_float16),
-          cmocka_unit_test(figures_name_the_nameless), cmocka_unit_test(models_are_said),
-          cmocka_unit_test(rows_tell_other_types_and_links),
-          cmocka_unit_test(files_tell_of_other_hardware),
-          cmocka_unit_test(wrong_files_are_told_by_line), cmocka_unit_test(neither_name_nor_file),
-          cmocka_unit_test(kernels_tell_what_they_are_made_for),
-          cmocka_unit_test(rates_give_the_rest), cmocka_unit_test(blocks_fit_by_what_they_need),
-          cmocka_unit_test(other_numbers_are_the_same_devices))

@@ -3,7 +3,7 @@
 
 /* f32[4,5,8] . f32[5,8,6] over both shared dimensions gives f32[4,6]: 2 * 24 * 40 = 1920
  * operations; (160 + 240 + 24) * 4 = 1696 bytes. */
-static void counts_dots(void **state)
+TEST(counts_dots)
 {
     struct out     left = shape(F32, (int[]) { 4, 5, 8 }, 3);
     struct out     right = shape(F32, (int[]) { 5, 8, 6 }, 3);
@@ -12,7 +12,6 @@ static void counts_dots(void **state)
     struct fixture fixture;
     struct op     *dot;
 
-    (void)state;
     list[0] = instruction("x", "parameter", &left, 1, "");
     list[1] = instruction("y", "parameter", &right, 2, "");
     list[2] = instruction("dot.3", "dot", &result, 3, "\x01\x02");
@@ -31,7 +30,7 @@ static void counts_dots(void **state)
 
 /* f32[2,8,8,3] with a kernel f32[3,3,3,16] (height, width, in, out) gives f32[2,8,8,16]:
  * 2 * 2048 * 27 = 110592. */
-static void counts_convolutions(void **state)
+TEST(counts_convolutions)
 {
     struct out     image = shape(F32, (int[]) { 2, 8, 8, 3 }, 4);
     struct out     kernel = shape(F32, (int[]) { 3, 3, 3, 16 }, 4);
@@ -39,7 +38,6 @@ static void counts_convolutions(void **state)
     struct out     list[3];
     struct fixture fixture;
 
-    (void)state;
     list[0] = instruction("x", "parameter", &image, 1, "");
     list[1] = instruction("k", "parameter", &kernel, 2, "");
     list[2] = instruction("convolution.3", "convolution", &result, 3, "\x01\x02");
@@ -53,14 +51,13 @@ static void counts_convolutions(void **state)
 
 /* f32[4] with a kernel of 3, padded by one on each side: 3 * 4 - 2 pairs meet an element, so that
  * 2 * 10 operations are left of 24. */
-static void padding_costs_nothing(void **state)
+TEST(padding_costs_nothing)
 {
     struct out     row = shape(F32, (int[]) { 1, 1, 4 }, 3);
     struct out     kernel = shape(F32, (int[]) { 1, 1, 3 }, 3);
     struct out     dims = { .len = 0 }, window = { .len = 0 }, list[3];
     struct fixture fixture;
 
-    (void)state;
     list[0] = instruction("x", "parameter", &row, 1, "");
     list[1] = instruction("k", "parameter", &kernel, 2, "");
     list[2] = instruction("convolution.3", "convolution", &row, 3, "\x01\x02");
@@ -104,7 +101,7 @@ static int64_t call_flops(const struct out *first, const struct out *second,
 
 /* The convolution above and its gradients are as many operations each. f32[2,4,8] . f32[2,8,6] by
  * batch gives f32[2,4,6]: 2 * 48 * 8 = 768. */
-static void counts_calls_of_libraries(void **state)
+TEST(counts_calls_of_libraries)
 {
     struct out image = shape(F32, (int[]) { 2, 8, 8, 3 }, 4);
     struct out kernel = shape(F32, (int[]) { 3, 3, 3, 16 }, 4);
@@ -113,7 +110,6 @@ static void counts_calls_of_libraries(void **state)
                right = shape(F32, (int[]) { 2, 8, 6 }, 3);
     struct out product = shape(F32, (int[]) { 2, 4, 6 }, 3);
 
-    (void)state;
     assert_int_equal(call_flops(&image, &kernel, &result, "__cudnn$convForward", ""), 110592);
     assert_int_equal(call_flops(&result, &kernel, &image, "__cudnn$convBackwardInput", ""), 110592);
     assert_int_equal(call_flops(&image, &result, &kernel, "__cudnn$convBackwardFilter", ""),
@@ -128,7 +124,7 @@ static void counts_calls_of_libraries(void **state)
 }
 
 /* (f32[10], (f32[2,3])) of an f32[]: 40 + 24 + 4 = 68 bytes, two results. */
-static void takes_tuples_apart(void **state)
+TEST(takes_tuples_apart)
 {
     struct out     ten = shape(F32, (int[]) { 10 }, 1), six = shape(F32, (int[]) { 2, 3 }, 2);
     struct out     scalar = shape(F32, NULL, 0), inner = shape(TUPLE, NULL, 0);
@@ -136,7 +132,6 @@ static void takes_tuples_apart(void **state)
     struct fixture fixture;
     struct op     *op;
 
-    (void)state;
     put_message(&inner, 4, &six);
     put_message(&outer, 4, &ten);
     put_message(&outer, 4, &inner);
@@ -151,7 +146,7 @@ static void takes_tuples_apart(void **state)
 }
 
 /* y = fusion(x) with p -> exp inside: x goes to p, exp comes out as y, and x to y as ever. */
-static void leads_into_fusions(void **state)
+TEST(leads_into_fusions)
 {
     static const struct op_edge wanted[] = {
         { 3, 0, false, 0 }, { 0, 1, false, 0 }, { 1, 2, false, 0 }, { 3, 2, false, 0 }
@@ -161,7 +156,6 @@ static void leads_into_fusions(void **state)
     struct fixture fixture = { .rows.arena = &fixture.scratch };
     size_t         found = 0;
 
-    (void)state;
     item = instruction("p", "parameter", &four, 1, "");
     put_varint(&inner, 5, 7); /* id 7, root 2 */
     put_varint(&inner, 6, 2);
@@ -205,14 +199,13 @@ static int64_t bytes_of(const struct fixture *fixture, const char *name)
 /* Of f32[64,8], 2048 bytes, a fusion reads one row of 32 and gives it: 64 bytes. Another fusion
  * writes such a row into it in place: it reads the row, 32 bytes, and writes it; the array goes in
  * and comes out by name. A product of 32 and 32 bytes into 32 has a workspace of 4096: 96 bytes. */
-static void counts_what_is_touched(void **state)
+TEST(counts_what_is_touched)
 {
     struct out     big = shape(F32, (int[]) { 64, 8 }, 2), row = shape(F32, (int[]) { 1, 8 }, 2);
     struct out     space = shape(S8, (int[]) { 4096 }, 1), both = { .len = 0 };
     struct out     items[5], inner[2], writer[3], module = { .len = 0 }, program = { .len = 0 };
     struct fixture fixture = { .rows.arena = &fixture.scratch };
 
-    (void)state;
     put_varint(&both, 2, TUPLE);
     put_message(&both, 4, &row);
     put_message(&both, 4, &space);
@@ -244,8 +237,3 @@ static void counts_what_is_touched(void **state)
     assert_int_equal(bytes_of(&fixture, "slice.5"), 64);
     release(&fixture);
 }
-
-RUN_TESTS(cmocka_unit_test(counts_dots), cmocka_unit_test(counts_convolutions),
-          cmocka_unit_test(padding_costs_nothing), cmocka_unit_test(counts_calls_of_libraries),
-          cmocka_unit_test(takes_tuples_apart), cmocka_unit_test(leads_into_fusions),
-          cmocka_unit_test(counts_what_is_touched))

@@ -48,7 +48,7 @@ static uint32_t source_of(struct fixture *fixture, uint64_t number)
     return source;
 }
 
-static void frames_have_their_callers(void **state)
+TEST(frames_have_their_callers)
 {
     static const struct {
         uint64_t    frame;
@@ -61,7 +61,6 @@ static void frames_have_their_callers(void **state)
     };
     struct fixture fixture;
 
-    (void)state;
     start(&fixture, (struct str) { bytes, sizeof bytes - 1 });
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         uint32_t source = source_of(&fixture, rows[i].frame);
@@ -83,9 +82,8 @@ static void frames_have_their_callers(void **state)
     stop(&fixture);
 }
 
-static void cut_bytes_are_read_as_far_as_they_go(void **state)
+TEST(cut_bytes_are_read_as_far_as_they_go)
 {
-    (void)state;
     for (size_t len = 0; len < sizeof bytes - 1; len++) {
         struct fixture fixture;
 
@@ -95,6 +93,3 @@ static void cut_bytes_are_read_as_far_as_they_go(void **state)
         stop(&fixture);
     }
 }
-
-RUN_TESTS(cmocka_unit_test(frames_have_their_callers),
-          cmocka_unit_test(cut_bytes_are_read_as_far_as_they_go))

@@ -3,13 +3,12 @@
 #include "hlo_program.h"
 
 /* Every prefix of a program is read without a crash. */
-static void survives_cuts(void **state)
+TEST(survives_cuts)
 {
     struct out     small = shape(F32, (int[]) { 4 }, 1), module = { .len = 0 };
     struct out     computation = { .len = 0 }, program = { .len = 0 }, item;
     struct fixture fixture;
 
-    (void)state;
     item = instruction("add.1", "add", &small, 1, "\x01\x01");
     put_message(&computation, 2, &item);
     put_message(&module, 3, &computation);
@@ -24,12 +23,11 @@ static void survives_cuts(void **state)
 }
 
 /* Zeros are no field: where a hole begins at a field of a level, what follows cannot be read. */
-static void tells_holes(void **state)
+TEST(tells_holes)
 {
     struct out small = shape(F32, (int[]) { 4 }, 1), module = { .len = 0 };
     struct out computation = { .len = 0 }, program = { .len = 0 }, item;
 
-    (void)state;
     item = instruction("add.1", "add", &small, 1, "\x01\x01");
     put_message(&computation, 2, &item);
     put_message(&module, 3, &computation);
@@ -94,11 +92,10 @@ static int64_t size_in(const struct fixture *fixture, uint64_t number)
 
 /* A function compiled for 4 and for 8 elements: programs of one name. The second host of a job
  * brings the same programs once more, under other numbers. */
-static void programs_of_one_name_are_told_apart(void **state)
+TEST(programs_of_one_name_are_told_apart)
 {
     struct fixture fixture = { .rows.arena = &fixture.scratch };
 
-    (void)state;
     assert_true(profile_init(&fixture.profile, &fixture.arena));
     add_size(&fixture, 4, "jit_f(3)");
     add_size(&fixture, 8, "jit_f(5)");
@@ -114,14 +111,13 @@ static void programs_of_one_name_are_told_apart(void **state)
 }
 
 /* Two parameters and a sum in the entry (computation 7, root id 3); the first is given away. */
-static void tells_what_is_donated(void **state)
+TEST(tells_what_is_donated)
 {
     struct out     small = shape(F32, (int[]) { 4 }, 1), computation = { .len = 0 };
     struct out     module = { .len = 0 }, program = { .len = 0 }, alias = { .len = 0 };
     struct out     entry = { .len = 0 }, list[3];
     struct fixture fixture = { .rows.arena = &fixture.scratch };
 
-    (void)state;
     list[0] = instruction("x", "parameter", &small, 1, "");
     list[1] = instruction("y", "parameter", &small, 2, "");
     put_varint(&list[1], 9, 1); /* parameter_number */
@@ -150,7 +146,7 @@ static void tells_what_is_donated(void **state)
 
 /* A program for four devices (DeviceAssignmentProto: computation_count 2) of two arguments: where
  * no sharding divides one, all devices get the same. OpSharding: type 1, parts of a tuple 5. */
-static void tells_devices_that_get_the_same(void **state)
+TEST(tells_devices_that_get_the_same)
 {
     static const struct {
         const char *sharding, *copies;
@@ -163,7 +159,6 @@ static void tells_devices_that_get_the_same(void **state)
         { "\x08\x02\x2a\x02\x08\x03", "", 6 }, /* and of one that is */
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct out     small = shape(F32, (int[]) { 4 }, 1), computation = { .len = 0 };
         struct out     module = { .len = 0 }, program = { .len = 0 }, devices = { .len = 0 }, root;
@@ -192,7 +187,7 @@ static void tells_devices_that_get_the_same(void **state)
 
 /* The three ways in which groups are written: lists of ids, a regular list of 4 groups of 2, and
  * axes of a mesh of 2 x 3 (the second one: 3 in a group). */
-static void reads_groups(void **state)
+TEST(reads_groups)
 {
     static const struct {
         unsigned    field;
@@ -205,7 +200,6 @@ static void reads_groups(void **state)
         { 93, "\x0a\x08\x0a\x02\x10\x02\x0a\x02\x10\x03\x12\x02\x08\x01", 14, "3", "" },
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct out     small = shape(F32, (int[]) { 4 }, 1), item;
         struct fixture fixture;
@@ -220,7 +214,7 @@ static void reads_groups(void **state)
 }
 
 /* Who sends to whom: around four devices, along three of them, and in pairs. */
-static void reads_rings(void **state)
+TEST(reads_rings)
 {
     static const struct {
         size_t      count;
@@ -236,7 +230,6 @@ static void reads_rings(void **state)
           "2" },
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct out     small = shape(F32, (int[]) { 4 }, 1), item;
         struct fixture fixture;
@@ -268,7 +261,7 @@ static void put_sequence(struct out *schedule, unsigned computation, const char 
 
 /* add.2 stands first in the file and last in the schedule. The loop goes round twice: its condition
  * (computation 9) before its body (8) each time. */
-static void follows_the_schedule(void **state)
+TEST(follows_the_schedule)
 {
     static const char *const order[] = { "copy.1", "lt.6", "dot.5", "lt.6", "dot.5", "add.2" };
     static const char        config[] = "{\"known_trip_count\":{\"n\":\"2\"}}";
@@ -276,7 +269,6 @@ static void follows_the_schedule(void **state)
     struct out               module = { .len = 0 }, schedule = { .len = 0 }, program = { .len = 0 };
     struct fixture           fixture = { .rows.arena = &fixture.scratch };
 
-    (void)state;
     items[0] = instruction("add.2", "add", &small, 2, "\x01\x03");
     items[1] = instruction("copy.1", "copy", &small, 1, "");
     items[2] = instruction("while.3", "while", &small, 3, "\x01");
@@ -306,9 +298,3 @@ static void follows_the_schedule(void **state)
     }
     release(&fixture);
 }
-
-RUN_TESTS(cmocka_unit_test(survives_cuts), cmocka_unit_test(tells_holes),
-          cmocka_unit_test(programs_of_one_name_are_told_apart),
-          cmocka_unit_test(tells_what_is_donated),
-          cmocka_unit_test(tells_devices_that_get_the_same), cmocka_unit_test(reads_groups),
-          cmocka_unit_test(reads_rings), cmocka_unit_test(follows_the_schedule))

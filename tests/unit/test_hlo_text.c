@@ -2,11 +2,10 @@
 #include "read/hlo/hlo_text.h"
 #include "testing.h"
 
-static void reads_results_and_operands(void **state)
+TEST(reads_results_and_operands)
 {
     struct hlo_text text;
 
-    (void)state;
     assert_true(hlo_text_read(
         STR("%fusion.2 = (bf16[5,1024]{1,0:T(8,128)(2,1)}, s32[]{:S(2)}) fusion(bf16[5,1024]{1,0} "
             "%copy-done.2, /*index=1*/pred[<=7]{0:S(5)} %p), kind=kLoop, calls=%fused"),
@@ -25,7 +24,7 @@ static void reads_results_and_operands(void **state)
     assert_int_equal(text.operands[1].space, 5);
 }
 
-static void copies_have_a_direction(void **state)
+TEST(copies_have_a_direction)
 {
     static const struct {
         const char         *text;
@@ -44,7 +43,6 @@ static void copies_have_a_direction(void **state)
     };
     struct hlo_text text;
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         (void)hlo_text_read(str_from(rows[i].text), &text);
         assert_int_equal(hlo_text_direction(&text), rows[i].copy);
@@ -52,13 +50,12 @@ static void copies_have_a_direction(void **state)
 }
 
 /* Cut anywhere, or no HLO at all: nothing is read behind the end. */
-static void survives_cuts(void **state)
+TEST(survives_cuts)
 {
     static const struct str whole = STR_INIT("%a = ((f32[1,2]{1,0:S(5)}, /*index=1*/u8[<=3]), "
                                              "s4[]) all-reduce(f32[1]{0} %b, f32[2] %c)");
     struct hlo_text         text;
 
-    (void)state;
     for (size_t len = 0; len <= whole.len; len++)
         (void)hlo_text_read(str_slice(whole, 0, len), &text);
     assert_int_equal(text.result_count, 3);
@@ -67,6 +64,3 @@ static void survives_cuts(void **state)
     assert_false(hlo_text_read(STR("a = ((((("), &text));
     assert_false(hlo_text_read(STR("a = /*"), &text));
 }
-
-RUN_TESTS(cmocka_unit_test(reads_results_and_operands), cmocka_unit_test(copies_have_a_direction),
-          cmocka_unit_test(survives_cuts))

@@ -5,12 +5,11 @@
 
 enum { MANY = 20000 };
 
-static void equal_names_have_one_id(void **state)
+TEST(equal_names_have_one_id)
 {
     struct arena  arena = { 0 };
     struct intern names;
 
-    (void)state;
     assert_true(intern_init(&names, &arena));
     assert_int_equal(intern_add(&names, STR("")), 0);
     assert_int_equal(intern_add(&names, STR("MatMul")), 1);
@@ -25,13 +24,12 @@ static void equal_names_have_one_id(void **state)
     arena_free(&arena);
 }
 
-static void ids_survive_growth(void **state)
+TEST(ids_survive_growth)
 {
     struct arena  arena = { 0 };
     struct intern names;
     char          name[32];
 
-    (void)state;
     assert_true(intern_init(&names, &arena));
     for (uint32_t round = 0; round < 2; round++)
         for (uint32_t i = 1; i < MANY; i++) {
@@ -42,11 +40,10 @@ static void ids_survive_growth(void **state)
     arena_free(&arena);
 }
 
-static void past_the_budget_there_is_no_id(void **state)
+TEST(past_the_budget_there_is_no_id)
 {
     char name[32];
 
-    (void)state;
     for (size_t budget = 0; budget <= 40000; budget += 1000) {
         struct arena  arena = { .budget_bytes = budget + 16 };
         struct intern names;
@@ -70,12 +67,11 @@ static void past_the_budget_there_is_no_id(void **state)
     }
 }
 
-static void sparse_keys_are_mapped(void **state)
+TEST(sparse_keys_are_mapped)
 {
     struct arena  arena = { 0 };
     struct id_map map = { .arena = &arena };
 
-    (void)state;
     assert_int_equal(id_map_get(&map, 5), NO_ID);
     for (uint32_t i = 0; i < MANY; i++)
         assert_true(id_map_put(&map, UINT64_MAX - (uint64_t)i * 4096, i));
@@ -96,12 +92,11 @@ static void sparse_keys_are_mapped(void **state)
     arena_free(&small);
 }
 
-static void a_copy_grows_apart(void **state)
+TEST(a_copy_grows_apart)
 {
     struct arena  arena = { 0 };
     struct intern first, second;
 
-    (void)state;
     assert_true(intern_init(&first, &arena));
     assert_int_equal(intern_add(&first, STR("a")), 1);
     assert_true(intern_copy(&second, &first, &arena));
@@ -119,12 +114,11 @@ static void a_copy_grows_apart(void **state)
     arena_free(&arena);
 }
 
-static void names_stand_above_others(void **state)
+TEST(names_stand_above_others)
 {
     struct arena  arena = { 0 };
     struct intern low, middle, high;
 
-    (void)state;
     assert_true(intern_init(&low, &arena)); /* 0: "" */
     assert_int_equal(intern_add(&low, STR("a")), 1);
     intern_stack(&middle, &low, &arena);
@@ -147,12 +141,11 @@ static void names_stand_above_others(void **state)
     arena_free(&arena);
 }
 
-static void room_is_made_ahead(void **state)
+TEST(room_is_made_ahead)
 {
     struct arena  arena = { 0 }, tiny = { .budget_bytes = 64 << 10 };
     struct intern names;
 
-    (void)state;
     assert_true(intern_init(&names, &arena));
     assert_true(intern_reserve(&names, 1000));
     assert_true(names.capacity >= 1001);
@@ -164,8 +157,3 @@ static void room_is_made_ahead(void **state)
     assert_int_equal(intern_add(&names, STR("x")), 1);
     arena_free(&tiny);
 }
-
-RUN_TESTS(cmocka_unit_test(a_copy_grows_apart), cmocka_unit_test(names_stand_above_others),
-          cmocka_unit_test(room_is_made_ahead), cmocka_unit_test(equal_names_have_one_id),
-          cmocka_unit_test(ids_survive_growth), cmocka_unit_test(past_the_budget_there_is_no_id),
-          cmocka_unit_test(sparse_keys_are_mapped))

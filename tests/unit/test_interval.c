@@ -27,7 +27,7 @@ static void expect(const struct intervals *set, const struct interval *items, si
     } while (0)
 
 /* a: 0-10, 20-30 (two touching halves), 40-50; b: 5-25, 44-46, 60-70. */
-static void sets_combine(void **state)
+TEST(sets_combine)
 {
     static const struct interval a_items[] = {
         { 40, 50 }, { 0, 10 }, { 20, 25 }, { 25, 30 }, { 3, 3 }
@@ -37,7 +37,6 @@ static void sets_combine(void **state)
     struct intervals             a, b, result;
     int64_t                     *sums;
 
-    (void)state;
     fill(&a, &arena, a_items, 5);
     fill(&b, &arena, b_items, 3);
     EXPECT(a, { 0, 10 }, { 20, 30 }, { 40, 50 });
@@ -54,11 +53,4 @@ static void sets_combine(void **state)
     assert_true(intervals_subtract(&a, &b, &arena, &result));
     EXPECT(result, { 0, 5 }, { 25, 30 }, { 40, 44 }, { 46, 50 });
     arena_free(&arena);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = { cmocka_unit_test(sets_combine) };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

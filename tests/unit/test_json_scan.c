@@ -18,13 +18,12 @@ static void assert_text(struct str found, const char *wanted)
     assert_true(memcmp(found.data, wanted, found.len) == 0);
 }
 
-static void walks_members_and_skips_the_rest(void **state)
+TEST(walks_members_and_skips_the_rest)
 {
     struct json_scan scan = scan_of(" {\"skip\": {\"a\": [1, {\"b\": \"]}\\\"\"}], \"c\": null}, "
                                     "\"ts\" : 1.5e3 ,\"s\":\"x\\\"y\"}");
     struct str       key;
 
-    (void)state;
     assert_true(json_open(&scan, '{'));
     assert_true(json_member(&scan, &key));
     assert_text(key, "skip");
@@ -39,11 +38,10 @@ static void walks_members_and_skips_the_rest(void **state)
     assert_int_equal(json_peek(&scan), 0);
 }
 
-static void gives_nested_values_as_written(void **state)
+TEST(gives_nested_values_as_written)
 {
     struct json_scan scan = scan_of("[[[8, 512], []], \"a\", NaN, -Infinity, {}]");
 
-    (void)state;
     assert_true(json_open(&scan, '['));
     assert_true(json_item(&scan));
     assert_text(json_value(&scan), "[[8, 512], []]");
@@ -59,7 +57,7 @@ static void gives_nested_values_as_written(void **state)
     assert_int_equal(scan.state, JSON_FINE);
 }
 
-static void tells_cut_from_bad(void **state)
+TEST(tells_cut_from_bad)
 {
     static const struct {
         const char     *text;
@@ -83,7 +81,6 @@ static void tells_cut_from_bad(void **state)
         { "{,,\"a\":1}", JSON_FINE },
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct json_scan scan = scan_of(rows[i].text);
         struct str       key;
@@ -95,7 +92,7 @@ static void tells_cut_from_bad(void **state)
     }
 }
 
-static void resolves_escapes(void **state)
+TEST(resolves_escapes)
 {
     static const struct {
         const char *raw, *wanted;
@@ -111,13 +108,12 @@ static void resolves_escapes(void **state)
     };
     struct arena arena = { 0 };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
         assert_text(json_unescape(&arena, str_from(rows[i].raw)), rows[i].wanted);
     arena_free(&arena);
 }
 
-static void reads_decimals_exactly(void **state)
+TEST(reads_decimals_exactly)
 {
     static const struct {
         const char *text;
@@ -145,7 +141,6 @@ static void reads_decimals_exactly(void **state)
         { "12x", 3, false, 0 },
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         int64_t number = 0;
 
@@ -155,7 +150,3 @@ static void reads_decimals_exactly(void **state)
             assert_true(number == rows[i].wanted);
     }
 }
-
-RUN_TESTS(cmocka_unit_test(walks_members_and_skips_the_rest),
-          cmocka_unit_test(gives_nested_values_as_written), cmocka_unit_test(tells_cut_from_bad),
-          cmocka_unit_test(resolves_escapes), cmocka_unit_test(reads_decimals_exactly))

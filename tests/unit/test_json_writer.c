@@ -20,13 +20,12 @@ static void write_sample(struct json_writer *json)
     json_object_end(json);
 }
 
-static void nesting_is_indented(void **state)
+TEST(nesting_is_indented)
 {
     struct arena       arena = { 0 };
     struct text        text = { .arena = &arena };
     struct json_writer json = { .text = &text };
 
-    (void)state;
     write_sample(&json);
     assert_string_equal(text.data, "{\n"
                                    "  \"name\": \"x\",\n"
@@ -41,20 +40,19 @@ static void nesting_is_indented(void **state)
     arena_free(&arena);
 }
 
-static void compact_has_no_blanks(void **state)
+TEST(compact_has_no_blanks)
 {
     struct arena       arena = { 0 };
     struct text        text = { .arena = &arena };
     struct json_writer json = { .text = &text, .is_compact = true };
 
-    (void)state;
     write_sample(&json);
     assert_string_equal(
         text.data, "{\"name\":\"x\",\"list\":[-9223372036854775808,true,{},[]],\"last\":false}");
     arena_free(&arena);
 }
 
-static void numbers_have_six_digits_or_are_exact(void **state)
+TEST(numbers_have_six_digits_or_are_exact)
 {
     static const struct {
         double      number;
@@ -73,7 +71,6 @@ static void numbers_have_six_digits_or_are_exact(void **state)
         { 1.0 / 3, "0.333333" },
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct arena       arena = { 0 };
         struct text        text = { .arena = &arena };
@@ -87,7 +84,7 @@ static void numbers_have_six_digits_or_are_exact(void **state)
 
 #define REPLACED "\xEF\xBF\xBD" /* U+FFFD */
 
-static void strings_are_valid_everywhere(void **state)
+TEST(strings_are_valid_everywhere)
 {
     static const struct {
         struct str  s;
@@ -107,7 +104,6 @@ static void strings_are_valid_everywhere(void **state)
         { STR_INIT("\xF4\x90\x80\x80"), "\"" REPLACED REPLACED REPLACED REPLACED "\"" },
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct arena       arena = { 0 };
         struct text        text = { .arena = &arena };
@@ -118,7 +114,3 @@ static void strings_are_valid_everywhere(void **state)
         arena_free(&arena);
     }
 }
-
-RUN_TESTS(cmocka_unit_test(nesting_is_indented), cmocka_unit_test(compact_has_no_blanks),
-          cmocka_unit_test(numbers_have_six_digits_or_are_exact),
-          cmocka_unit_test(strings_are_valid_everywhere))

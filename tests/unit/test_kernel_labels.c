@@ -98,14 +98,13 @@ static double share(unsigned part, const struct tally *tally)
     return (double)part / (double)(tally->right + tally->unknown + tally->wrong);
 }
 
-static void names_tell_what_readers_saw(void **state)
+TEST(names_tell_what_readers_saw)
 {
     static const char *const titles[3] = { "type", "element type", "tensor cores" };
     struct tally             tallies[3] = { 0 };
     char                     line[LINE_BYTES];
     FILE                    *file = fopen(TESTS_DIR "/kernel_names.tsv", "r");
 
-    (void)state;
     assert_non_null(file);
     assert_non_null(fgets(line, sizeof line, file)); /* titles of columns */
     while (fgets(line, sizeof line, file))
@@ -123,11 +122,4 @@ static void names_tell_what_readers_saw(void **state)
     assert_true(share(tallies[1].wrong, &tallies[1]) <= 0.02);
     assert_true(share(tallies[2].right, &tallies[2]) >= 0.95);
     assert_true(share(tallies[2].wrong, &tallies[2]) <= 0.01);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = { cmocka_unit_test(names_tell_what_readers_saw) };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@
  * launch. One of mm's runs outside the step. By time: mm 80 (2 calls, 30 to 50), the lone one
  * 9.999, add 8. Tiny: 8 and 9.999. Median of 8, 9.999, 30, 50: 19.9995.
  */
-static void by_kernel_and_op(void **state)
+TEST(by_kernel_and_op)
 {
     static const struct {
         uint32_t op; /* 0 mm, 1 add, 2 no launch */
@@ -28,7 +28,6 @@ static void by_kernel_and_op(void **state)
     struct err             err = { 0 };
     uint32_t               host, gpu, thread, stream, ops[2];
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_KINETO);
     gpu = builder_device(&b, host, "GPU 0", "", DEVICE_GPU);
     thread = builder_timeline(&b, host, NO_ID, "main");
@@ -71,13 +70,12 @@ static void by_kernel_and_op(void **state)
     builder_free(&b);
 }
 
-static void without_devices_there_are_none(void **state)
+TEST(without_devices_there_are_none)
 {
     struct profile_builder b;
     struct arena           scratch = { 0 };
     struct kernel_times    times;
 
-    (void)state;
     builder_start_host(&b, FORMAT_KINETO);
     builder_finish(&b);
     assert_true(kernel_times_get(&b.study, &scratch, &times));
@@ -85,5 +83,3 @@ static void without_devices_there_are_none(void **state)
     arena_free(&scratch);
     builder_free(&b);
 }
-
-RUN_TESTS(cmocka_unit_test(by_kernel_and_op), cmocka_unit_test(without_devices_there_are_none))

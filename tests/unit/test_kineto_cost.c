@@ -49,7 +49,7 @@ static void check(const struct row *row)
 
 /* 2 sequences, 4 heads, 10 queries, 20 keys of 8: scores 2·4·10·20·8·2, the sum of values the same.
  */
-static void attention(void **state)
+TEST(attention)
 {
     static const struct row rows[] = {
         { "aten::_scaled_dot_product_flash_attention",
@@ -88,7 +88,6 @@ static void attention(void **state)
           5 * 2 * (2 * 4 * 4 * 8), 2 * 64 * 5 + 4 * 8 + 2 * 64 * 3 },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         check(&rows[i]);
 }
@@ -96,7 +95,7 @@ static void attention(void **state)
 /* One sequence, 2 heads, 4 queries and keys of 8, causal: 1 + 2 + 3 + 4 pairs a head, 20 in all;
  * each two products of 8. Backward has five: scores again, and gradients of scores, values, queries
  * and keys. Where an op's arguments say so differs. */
-static void masks(void **state)
+TEST(masks)
 {
     static const struct row rows[] = {
         { "aten::_scaled_dot_product_flash_attention_for_cpu",
@@ -155,12 +154,11 @@ static void masks(void **state)
           2 * 64 * (4 + 3) },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         check(&rows[i]);
 }
 
-static void products(void **state)
+TEST(products)
 {
     static const struct row rows[] = {
         { "aten::mm", "[4,3],[3,5]", F "," F, NULL, 2 * 4 * 3 * 5, 4 * (12 + 15 + 20) },
@@ -212,7 +210,6 @@ static void products(void **state)
           2 * (8 * 8 * 8) * (2 * 3 * 3), 4 * (8 * 8 * 8 + 8 * 2 * 9 + 8 * 8 * 8) },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         check(&rows[i]);
 }
@@ -220,7 +217,7 @@ static void products(void **state)
 /* Two images of 4 channels, 6 x 6, by 3 x 3 filters with a border of one, every second place:
  * (6 + 2 - 3) / 2 + 1 = 3 rows and columns; 8 filters give 2·8·3·3 = 144 outputs of 4·3·3 products.
  */
-static void convolutions(void **state)
+TEST(convolutions)
 {
     static const int outputs = 144, input = 2 * 4 * 6 * 6, weight = 8 * 4 * 3 * 3;
     const struct row rows[] = {
@@ -258,12 +255,11 @@ static void convolutions(void **state)
           2 * outputs * 36, 4 * (outputs + input + weight) },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         check(&rows[i]);
 }
 
-static void passes_over_memory(void **state)
+TEST(passes_over_memory)
 {
     static const struct row rows[] = {
         /* two read, one written */
@@ -297,10 +293,6 @@ static void passes_over_memory(void **state)
         { "aten::index", "[8,1024,2048],[]", B ",\"\"", NULL, -1, -1 },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         check(&rows[i]);
 }
-
-RUN_TESTS(cmocka_unit_test(attention), cmocka_unit_test(masks), cmocka_unit_test(products),
-          cmocka_unit_test(convolutions), cmocka_unit_test(passes_over_memory))

@@ -67,13 +67,12 @@ static const struct {
     { "8 ", "2e2", 8000, 200 },
 };
 
-static void numbers_in_gaps(void **state)
+TEST(numbers_in_gaps)
 {
     struct arena   arena = { 0 };
     struct text    text = { .arena = &arena };
     struct reading reading;
 
-    (void)state;
     text_add(&text, STR("{\"traceEvents\": [\n"));
     for (int i = 0; i < FIRST_EVENTS; i++)
         add_call(&text, i, "1", "9");
@@ -120,13 +119,12 @@ static const char other_ends[] =
     " \"dur\": 16, \"args\": {\"Ev Idx\": 16}}\n"
     "], \"end\": 1}\n";
 
-static void other_ends_of_events(void **state)
+TEST(other_ends_of_events)
 {
     static const int64_t durations_ns[] = { 1000, 2000,  3000,  4000,  5000,  6000,
                                             0,    10000, 12000, 14000, 15000, 16000 };
     struct reading       reading;
 
-    (void)state;
     read_text(&reading, STR(other_ends));
     assert_true(reading.is_fine);
     assert_int_equal(reading.profile.event_count, ARRAY_COUNT(durations_ns));
@@ -147,11 +145,10 @@ static void other_ends_of_events(void **state)
 static const char open_text[] = "{\"traceEvents\": [\n" FRAME("1") "}},\n" FRAME("2") "}},\n" FRAME(
     "3") "}},\n" FRAME("4") "\"}}\n], \"end\": 1}\n";
 
-static void quotes_behind_numbers_begin_texts(void **state)
+TEST(quotes_behind_numbers_begin_texts)
 {
     struct reading reading;
 
-    (void)state;
     read_text(&reading, STR(open_text));
     assert_true(reading.is_fine);
     assert_int_equal(reading.profile.event_count, 3);
@@ -159,11 +156,10 @@ static void quotes_behind_numbers_begin_texts(void **state)
 }
 
 /* The more is there the more events are found, and none twice. */
-static void texts_that_end_early(void **state)
+TEST(texts_that_end_early)
 {
     uint32_t before = 0;
 
-    (void)state;
     for (size_t len = 0; len < sizeof other_ends; len++) {
         struct reading reading;
 
@@ -174,7 +170,3 @@ static void texts_that_end_early(void **state)
     }
     assert_int_equal(before, 12);
 }
-
-RUN_TESTS(cmocka_unit_test(numbers_in_gaps), cmocka_unit_test(other_ends_of_events),
-          cmocka_unit_test(quotes_behind_numbers_begin_texts),
-          cmocka_unit_test(texts_that_end_early))

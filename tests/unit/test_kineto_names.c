@@ -5,7 +5,7 @@
 #include "base/macros.h"
 #include "read/kineto/kineto_names.h"
 
-static void events_get_their_kind(void **state)
+TEST(events_get_their_kind)
 {
     static const struct {
         const char        *category, *name;
@@ -62,7 +62,6 @@ static void events_get_their_kind(void **state)
         { "something new", "x", ACTIVITY_OTHER },
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         enum kineto_class class = kineto_class(str_from(rows[i].category));
 
@@ -71,9 +70,8 @@ static void events_get_their_kind(void **state)
     }
 }
 
-static void copies_have_a_direction(void **state)
+TEST(copies_have_a_direction)
 {
-    (void)state;
     assert_int_equal(kineto_copy(STR("Memcpy HtoD (Pinned -> Device)")), COPY_H2D);
     assert_int_equal(kineto_copy(STR("Memcpy DtoH (Device -> Pageable)")), COPY_D2H);
     assert_int_equal(kineto_copy(STR("Memcpy DtoD (Device -> Device)")), COPY_D2D);
@@ -82,9 +80,8 @@ static void copies_have_a_direction(void **state)
     assert_int_equal(kineto_copy(STR("cudaMemcpyAsync")), COPY_NONE);
 }
 
-static void types_have_one_name(void **state)
+TEST(types_have_one_name)
 {
-    (void)state;
     assert_int_equal(kineto_dtype(STR("float")), DTYPE_F32);
     assert_int_equal(kineto_dtype(STR("c10::BFloat16")), DTYPE_BF16);
     assert_int_equal(kineto_dtype(STR("c10::Half")), DTYPE_F16);
@@ -95,7 +92,7 @@ static void types_have_one_name(void **state)
     assert_int_equal(kineto_dtype(STR("")), DTYPE_UNKNOWN);
 }
 
-static void collectives_have_one_name(void **state)
+TEST(collectives_have_one_name)
 {
     static const struct {
         const char *name, *type;
@@ -110,10 +107,6 @@ static void collectives_have_one_name(void **state)
         { "record_param_comms", "" },
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
         assert_true(str_equal(kineto_collective(str_from(rows[i].name)), str_from(rows[i].type)));
 }
-
-RUN_TESTS(cmocka_unit_test(events_get_their_kind), cmocka_unit_test(copies_have_a_direction),
-          cmocka_unit_test(types_have_one_name), cmocka_unit_test(collectives_have_one_name))

@@ -163,14 +163,13 @@ static void write_text(char *path, const char *text, size_t len)
 /* In the first list five whole events with a time and in the second one; one is no JSON, one has a
  * negative duration. The latest name of the thread counts. By start, the longest first, times in
  * us: }, { and x.py at 3, a at 50, last at 99; b at 4 on its own thread; k at 60 on the stream. */
-static void texts_that_look_like_borders(void **state)
+TEST(texts_that_look_like_borders)
 {
     static const size_t  parts[] = { 1, 7, 40, 64, 100, 190, 333, 512, 1000, 4000 };
     static const int64_t starts_ns[] = { 0, 0, 47000, 96000, 1000, 57000 };
     char                 path[] = "/tmp/tfprof-parts-XXXXXX";
     struct reading       reading;
 
-    (void)state;
     write_text(path, tricky, sizeof tricky - 1);
     read_file(&reading, path, (struct way) { .part_bytes = 64, .threads = 2 });
     assert_true(reading.is_fine);
@@ -187,11 +186,10 @@ static void texts_that_look_like_borders(void **state)
     unlink(path);
 }
 
-static void texts_that_end_early(void **state)
+TEST(texts_that_end_early)
 {
     static const size_t parts[] = { 30, 200 };
 
-    (void)state;
     for (size_t len = 60; len < sizeof tricky; len += 13) {
         char path[] = "/tmp/tfprof-parts-XXXXXX";
 
@@ -201,7 +199,7 @@ static void texts_that_end_early(void **state)
     }
 }
 
-static void recordings(void **state)
+TEST(recordings)
 {
     static const char *const paths[] = {
         CASES_DIR "/recordings/torch-cast-each-step/slow/trace.json.gz",
@@ -209,10 +207,6 @@ static void recordings(void **state)
     };
     static const size_t parts[] = { 70000, 900001 };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(paths); i++)
         check_ways(paths[i], parts, ARRAY_COUNT(parts));
 }
-
-RUN_TESTS(cmocka_unit_test(texts_that_look_like_borders), cmocka_unit_test(texts_that_end_early),
-          cmocka_unit_test(recordings))

@@ -48,7 +48,7 @@ static void check_recording(const struct recording *recording, bool is_streamed)
 
 /* Counts by an independent reader of the same files (Python's json): events with "ph": "X" but for
  * the span of the profiler itself, and of those the ones whose name begins with ProfilerStep. */
-static void reads_recordings(void **state)
+TEST(reads_recordings)
 {
     static const struct recording rows[] = {
         { { "torch-cast-each-step/slow/trace.json.gz" }, 9696, 8, 1, 0 },
@@ -61,11 +61,8 @@ static void reads_recordings(void **state)
           32 },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         check_recording(&rows[i], false);
         check_recording(&rows[i], true);
     }
 }
-
-RUN_TESTS(cmocka_unit_test(reads_recordings))

@@ -9,41 +9,34 @@
 static double (*cosine)(double);
 static double (*unknown)(double);
 
-static void functions_can_be_called(void **state)
+TEST(functions_can_be_called)
 {
     static const struct library_symbol symbols[] = { { "cos", &cosine, NULL } };
     struct library library = { "libm.so.6", "for tests", symbols, ARRAY_COUNT(symbols), false };
     struct err     err = { 0 };
 
-    (void)state;
     assert_true(library_need(&library, &err));
     assert_true(library_need(&library, &err));
     assert_true(cosine(0) == 1);
 }
 
-static void a_library_that_is_not_there_is_named(void **state)
+TEST(a_library_that_is_not_there_is_named)
 {
     struct library library = { "libnot-there.so.9", "to do nothing", NULL, 0, false };
     struct err     err = { 0 };
 
-    (void)state;
     assert_false(library_need(&library, &err));
     assert_int_equal(err.code, ERR_INPUT);
     assert_string_equal(err.text, "libnot-there.so.9, needed to do nothing, is not installed");
 }
 
-static void a_function_that_is_not_there_is_named(void **state)
+TEST(a_function_that_is_not_there_is_named)
 {
     static const struct library_symbol symbols[] = { { "cosine_of_nothing", &unknown, NULL } };
     struct library library = { "libm.so.6", "for tests", symbols, ARRAY_COUNT(symbols), false };
     struct err     err = { 0 };
 
-    (void)state;
     assert_false(library_need(&library, &err));
     assert_string_equal(err.text, "libm.so.6, needed for tests, has no cosine_of_nothing");
     assert_false(library.is_loaded);
 }
-
-RUN_TESTS(cmocka_unit_test(functions_can_be_called),
-          cmocka_unit_test(a_library_that_is_not_there_is_named),
-          cmocka_unit_test(a_function_that_is_not_there_is_named))

@@ -42,13 +42,12 @@ static void release(struct fixture *f)
  * again), 250 (b's first 300 freed; the event does not say how much). The peak is 550 at 50 ns, of
  * which b holds 500 in two blocks and c 50.
  */
-static void peak_and_owners(void **state)
+TEST(peak_and_owners)
 {
     struct fixture                f = { 0 };
     const struct memory_timeline *line;
     uint32_t                      host, gpu, a, b, c;
 
-    (void)state;
     host = builder_start_host(&f.b, FORMAT_KINETO);
     gpu = builder_device(&f.b, host, "GPU 0", "", DEVICE_GPU);
     f.b.profile.devices.items[gpu].memory_bytes = 1000;
@@ -99,13 +98,12 @@ static void peak_and_owners(void **state)
 
 /* 8000 events of 1 ns each in 400 times of 20 ns (20.9975): the bytes are 1000 at each 17th event
  * and 1 elsewhere, so that each time holds one of 1000, and the first keeps the event at 16 ns. */
-static void moments_keep_what_is_fullest(void **state)
+TEST(moments_keep_what_is_fullest)
 {
     struct fixture                f = { 0 };
     const struct memory_timeline *line;
     uint32_t                      host;
 
-    (void)state;
     host = builder_start_host(&f.b, FORMAT_KINETO);
     builder_step(&f.b, host, 0, 8000);
     for (int i = 0; i < 8000; i++)
@@ -124,7 +122,7 @@ static void moments_keep_what_is_fullest(void **state)
 }
 
 /* Bytes in use at the ends of six steps; the slope is that of a straight line through them. */
-static void growth_over_steps(void **state)
+TEST(growth_over_steps)
 {
     static const struct {
         int64_t ends[6];
@@ -138,7 +136,6 @@ static void growth_over_steps(void **state)
         { { 100, 120, 140, 110, 150, 160 }, false, 180 / 17.5 },
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct fixture f = { 0 };
         uint32_t       host;
@@ -161,12 +158,11 @@ static void growth_over_steps(void **state)
 }
 
 /* Devices come before the host, though it has more. */
-static void devices_come_first(void **state)
+TEST(devices_come_first)
 {
     struct fixture f = { 0 };
     uint32_t       host, gpu;
 
-    (void)state;
     host = builder_start_host(&f.b, FORMAT_KINETO);
     gpu = builder_device(&f.b, host, "GPU 0", "", DEVICE_GPU);
     builder_step(&f.b, host, 0, 100);
@@ -186,6 +182,3 @@ static void devices_come_first(void **state)
     assert_int_equal(f.timelines.list.items[1].device, NO_ID);
     release(&f);
 }
-
-RUN_TESTS(cmocka_unit_test(peak_and_owners), cmocka_unit_test(moments_keep_what_is_fullest),
-          cmocka_unit_test(growth_over_steps), cmocka_unit_test(devices_come_first))

@@ -4,9 +4,8 @@
 
 #include <string.h>
 
-static void stars_open_a_name(void **state)
+TEST(stars_open_a_name)
 {
-    (void)state;
     assert_true(name_is(STR("Cast"), NAMES_CAST));          /* the first word */
     assert_true(name_is(STR("aten::type_as"), NAMES_CAST)); /* the last one */
     assert_false(name_is(STR("Casts"), NAMES_CAST));
@@ -22,11 +21,10 @@ static void stars_open_a_name(void **state)
 
 /* Stars become ".*", the rest stands for itself: what a rule matches with the pattern is what
  * name_is says. */
-static void lists_are_patterns(void **state)
+TEST(lists_are_patterns)
 {
     char whole[64], cut[12];
 
-    (void)state;
     assert_int_equal(name_list_find(STR("tf_variable")), NAMES_TF_VARIABLE);
     assert_int_equal(name_list_find(STR("TF_VARIABLE")), NAME_LIST_COUNT);
     assert_int_equal(name_list_find(STR("tf_variable_")), NAME_LIST_COUNT);
@@ -36,9 +34,8 @@ static void lists_are_patterns(void **state)
     assert_string_equal(cut, "^(?:Matchin");
 }
 
-static void every_list_fits_a_pattern(void **state)
+TEST(every_list_fits_a_pattern)
 {
-    (void)state;
     for (enum name_list list = 0; list < NAME_LIST_COUNT; list++) {
         char pattern[8192];
 
@@ -46,6 +43,3 @@ static void every_list_fits_a_pattern(void **state)
         assert_string_equal(pattern + strlen(pattern) - 2, ")$");
     }
 }
-
-RUN_TESTS(cmocka_unit_test(stars_open_a_name), cmocka_unit_test(lists_are_patterns),
-          cmocka_unit_test(every_list_fits_a_pattern))

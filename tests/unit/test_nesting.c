@@ -11,7 +11,7 @@ static bool is_op(const struct profile *profile, const struct activity *activity
     return activity->kind == ACTIVITY_OP;
 }
 
-static void events_are_inside_of_what_they_began_in(void **state)
+TEST(events_are_inside_of_what_they_began_in)
 {
     /* in order of start, longest first */
     static const struct {
@@ -31,7 +31,6 @@ static void events_are_inside_of_what_they_began_in(void **state)
     struct profile_builder builder;
     uint32_t               timeline, first, *around, *op;
 
-    (void)state;
     builder_start(&builder, FORMAT_XSPACE);
     timeline = builder_timeline(&builder, builder_host(&builder, "h"), NO_ID, "main");
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
@@ -51,5 +50,3 @@ static void events_are_inside_of_what_they_began_in(void **state)
     }
     builder_free(&builder);
 }
-
-RUN_TESTS(cmocka_unit_test(events_are_inside_of_what_they_began_in))

@@ -5,7 +5,7 @@
 #include "base/macros.h"
 #include "testing.h"
 
-static void names_tell_what_ops_do(void **state)
+TEST(names_tell_what_ops_do)
 {
     static const struct {
         const char *name, *op_class;
@@ -35,18 +35,14 @@ static void names_tell_what_ops_do(void **state)
         { "custom-call", "other" },
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
         assert_string_equal(op_class_name(op_class_of(str_from(cases[i].name))), cases[i].op_class);
 }
 
-static void words_name_classes(void **state)
+TEST(words_name_classes)
 {
-    (void)state;
     for (int i = 0; i < OP_CLASS_COUNT; i++)
         assert_int_equal(op_class_find(str_from(op_class_name((enum op_class)i))), i);
     assert_int_equal(op_class_find(STR("products")), -1);
     assert_int_equal(op_class_find((struct str) { 0 }), -1);
 }
-
-RUN_TESTS(cmocka_unit_test(names_tell_what_ops_do), cmocka_unit_test(words_name_classes))

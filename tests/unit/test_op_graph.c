@@ -24,14 +24,13 @@ static struct op_graph *make(struct arena *arena)
     return graph;
 }
 
-static void neighbours_are_sorted_and_unique(void **state)
+TEST(neighbours_are_sorted_and_unique)
 {
     struct arena     arena = { 0 };
     struct op_graph *graph = make(&arena);
     struct op_ids    producers = op_graph_producers(graph, 3);
     struct op_ids    consumers = op_graph_consumers(graph, 0);
 
-    (void)state;
     assert_int_equal(graph->edge_count, 6);
     assert_int_equal(producers.count, 3);
     for (uint32_t i = 0; i < 3; i++) {
@@ -48,7 +47,7 @@ static void neighbours_are_sorted_and_unique(void **state)
     arena_free(&arena);
 }
 
-static void order_has_producers_first(void **state)
+TEST(order_has_producers_first)
 {
     struct arena     arena = { 0 };
     struct op_graph *graph = make(&arena);
@@ -57,7 +56,6 @@ static void order_has_producers_first(void **state)
     bool             is_acyclic = false;
     size_t           place[6] = { 0 };
 
-    (void)state;
     assert_true(op_graph_sort(graph, &arena, &order, &is_acyclic, &err));
     assert_true(is_acyclic);
     assert_int_equal(order.count, 6);
@@ -68,7 +66,7 @@ static void order_has_producers_first(void **state)
     arena_free(&arena);
 }
 
-static void cycles_are_told(void **state)
+TEST(cycles_are_told)
 {
     /* 0 -> 1 -> 2 -> 1, 2 -> 3: only 0 comes before the cycle */
     static const struct op_edge cyclic[] = {
@@ -81,7 +79,6 @@ static void cycles_are_told(void **state)
     bool             is_acyclic = true;
     uint32_t        *component, count;
 
-    (void)state;
     assert_non_null(graph);
     assert_true(op_graph_sort(graph, &arena, &order, &is_acyclic, &err));
     assert_false(is_acyclic);
@@ -95,12 +92,11 @@ static void cycles_are_told(void **state)
 }
 
 /* Two ops share a component exactly if each can be reached from the other, in random graphs. */
-static void components_are_what_reaches_each_other(void **state)
+TEST(components_are_what_reaches_each_other)
 {
     enum { OPS = 9, GRAPHS = 300 };
     uint32_t random = 1;
 
-    (void)state;
     for (int turn = 0; turn < GRAPHS; turn++) {
         bool           reaches[OPS][OPS] = { 0 };
         struct op_edge wild[2 * OPS];
@@ -131,7 +127,7 @@ static void components_are_what_reaches_each_other(void **state)
     }
 }
 
-static void odd_graphs(void **state)
+TEST(odd_graphs)
 {
     static const struct op_edge wild = { 0, 7, false, 0 };
     struct arena                arena = { 0 };
@@ -140,7 +136,6 @@ static void odd_graphs(void **state)
     struct op_ids               order;
     bool                        is_acyclic = false;
 
-    (void)state;
     assert_non_null(empty);
     assert_true(op_graph_sort(empty, &arena, &order, &is_acyclic, &err));
     assert_true(is_acyclic);
@@ -149,7 +144,3 @@ static void odd_graphs(void **state)
     assert_int_equal(err.code, ERR_FORMAT);
     arena_free(&arena);
 }
-
-RUN_TESTS(cmocka_unit_test(neighbours_are_sorted_and_unique),
-          cmocka_unit_test(order_has_producers_first), cmocka_unit_test(cycles_are_told),
-          cmocka_unit_test(components_are_what_reaches_each_other), cmocka_unit_test(odd_graphs))

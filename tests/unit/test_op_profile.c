@@ -44,12 +44,11 @@ static bool run_all(struct profile_builder *b)
  * cost. Wasted: 0.5 * 100 + 0.75 * 300 = 275 us, of 500 0.55. Of all ops of known cost 0.5 * 100 +
  * 0.001 * 300 = 50.3 of 400, 0.1 * 100 + 0.25 * 300 = 85 of 400.
  */
-static void nodes_sum_what_their_ops_use(void **state)
+TEST(nodes_sum_what_their_ops_use)
 {
     struct profile_builder b;
     uint32_t               host, device, line, ops[3];
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_XSPACE);
     device = builder_device(&b, host, "TPU 0", "", DEVICE_TPU);
     b.profile.devices.items[device].peak_flops_per_s = 1e15;
@@ -87,12 +86,11 @@ static void nodes_sum_what_their_ops_use(void **state)
 
 /* Without accelerators the ops of the host, by type; none tells a program, so that there is one
  * tree. Dense 100 of 160 us. */
-static void ops_of_hosts_stand_by_type(void **state)
+TEST(ops_of_hosts_stand_by_type)
 {
     struct profile_builder b;
     uint32_t               host, main;
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_XSPACE);
     main = builder_timeline(&b, host, NO_ID, "main");
     builder_step(&b, host, 0, 1000000);
@@ -111,6 +109,3 @@ static void ops_of_hosts_stand_by_type(void **state)
     assert_true(isnan(builder_cell(&b, "op_profile", "tree", "program", "depth")));
     builder_free(&b);
 }
-
-RUN_TESTS(cmocka_unit_test(nodes_sum_what_their_ops_use),
-          cmocka_unit_test(ops_of_hosts_stand_by_type))

@@ -33,12 +33,11 @@ static bool run_all(struct profile_builder *b)
  * Act 0.375; of the thread's 1000 us 840 are outside of ops: first calls   3 kernels and 2 ops: 3/5
  * on the device
  */
-static void kernels_count_for_the_ops_that_launch_them(void **state)
+TEST(kernels_count_for_the_ops_that_launch_them)
 {
     struct profile_builder b;
     uint32_t               host, main, stream, dense, act, from, to;
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_XSPACE);
     main = builder_timeline(&b, host, NO_ID, "main");
     stream =
@@ -79,12 +78,11 @@ static void kernels_count_for_the_ops_that_launch_them(void **state)
 
 /* Instructions of a core are called what they were made from: two fusions of one op are 300 of 400
  * us, what sends to the host the other 100; nothing says that the program trains. */
-static void instructions_count_for_what_they_were_made_from(void **state)
+TEST(instructions_count_for_what_they_were_made_from)
 {
     struct profile_builder b;
     uint32_t               host, line, ops[3];
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_XSPACE);
     line = builder_timeline(&b, host, builder_device(&b, host, "TPU 0", "", DEVICE_TPU), "XLA Ops");
     b.profile.timelines.items[line].kind = TIMELINE_OPS;
@@ -108,6 +106,3 @@ static void instructions_count_for_what_they_were_made_from(void **state)
     assert_true(builder_fact(&b, "op_stats.trains") == 0);
     builder_free(&b);
 }
-
-RUN_TESTS(cmocka_unit_test(kernels_count_for_the_ops_that_launch_them),
-          cmocka_unit_test(instructions_count_for_what_they_were_made_from))

@@ -21,7 +21,7 @@ static const struct op_time *find(const struct profile_builder *b, const struct 
  * Outside the step another conv. conv: 110 us, self 102, median of 50 and 60; add 8; mul 4. Two of
  * the four calls are tiny. Pauses: 60..70 and 130..135.
  */
-static void nested_calls(void **state)
+TEST(nested_calls)
 {
     struct profile_builder b;
     struct arena           scratch = { 0 };
@@ -29,7 +29,6 @@ static void nested_calls(void **state)
     const struct op_time  *conv;
     uint32_t               host, thread, activity;
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_XSPACE);
     thread = builder_timeline(&b, host, NO_ID, "main");
     builder_step(&b, host, 0, 200000);
@@ -64,14 +63,13 @@ static void nested_calls(void **state)
 
 /* Recorded runs: the accelerator's time is a row of its own, and where there is a "stream:all" the
  * numbered streams only repeat it. */
-static void recorded_runs(void **state)
+TEST(recorded_runs)
 {
     struct profile_builder b;
     struct arena           scratch = { 0 };
     struct op_times        times;
     uint32_t               cpu, gpu, all, one;
 
-    (void)state;
     builder_start(&b, FORMAT_GRAPH);
     cpu = builder_device(&b, builder_host(&b, "h"), "/device:CPU:0", "", DEVICE_CPU);
     gpu = builder_device(&b, 0, "/device:GPU:0", "", DEVICE_GPU);
@@ -98,7 +96,7 @@ static void recorded_runs(void **state)
     builder_free(&b);
 }
 
-static void the_widest_type_counts(void **state)
+TEST(the_widest_type_counts)
 {
     static const struct {
         const char *tensors;
@@ -113,7 +111,6 @@ static void the_widest_type_counts(void **state)
         { "f64[4] f64[] -> f64[4]", true, DTYPE_F64 },
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct profile_builder b;
         uint32_t               op;
@@ -130,7 +127,7 @@ static void the_widest_type_counts(void **state)
 /* In a step of 100 us: an op that prepares a summary is an op, what Python prints is none. The
  * eager execution of a collective only hands it to another thread: it ran once, for 30 us. That of
  * a MatMul is the MatMul. */
-static void every_op_once(void **state)
+TEST(every_op_once)
 {
     struct profile_builder b;
     struct arena           scratch = { 0 };
@@ -138,7 +135,6 @@ static void every_op_once(void **state)
     const struct op_time  *reduce;
     uint32_t               python, pool, tag;
 
-    (void)state;
     builder_start(&b, FORMAT_XSPACE);
     python = builder_timeline(&b, builder_host(&b, "h"), NO_ID, "python");
     pool = builder_timeline(&b, 0, NO_ID, "collective_ops");
@@ -169,6 +165,3 @@ static void every_op_once(void **state)
     arena_free(&scratch);
     builder_free(&b);
 }
-
-RUN_TESTS(cmocka_unit_test(every_op_once), cmocka_unit_test(nested_calls),
-          cmocka_unit_test(recorded_runs), cmocka_unit_test(the_widest_type_counts))

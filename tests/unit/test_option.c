@@ -52,11 +52,10 @@ static void parse(struct parse *parse, const char *const *arguments)
                              &parse->values, &parse->operands, &parse->err);
 }
 
-static void presets_hold_without_arguments(void **state)
+TEST(presets_hold_without_arguments)
 {
     struct parse got;
 
-    (void)state;
     parse(&got, (const char *const[]) { NULL });
     assert_true(got.ok);
     assert_false(got.values.is_quiet);
@@ -71,7 +70,7 @@ static void presets_hold_without_arguments(void **state)
     arena_free(&got.arena);
 }
 
-static void every_spelling_is_understood(void **state)
+TEST(every_spelling_is_understood)
 {
     /* All must give max_depth 3, output "x", quiet. */
     static const char *const rows[][8] = {
@@ -83,7 +82,6 @@ static void every_spelling_is_understood(void **state)
         { "--quiet=yes", "--output", "y", "--output=x", "--max-depth=03", NULL },
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct parse got;
 
@@ -97,11 +95,10 @@ static void every_spelling_is_understood(void **state)
     }
 }
 
-static void flags_may_take_the_next_word(void **state)
+TEST(flags_may_take_the_next_word)
 {
     struct parse got;
 
-    (void)state;
     parse(&got, (const char *const[]) { "-quiet", "false", "run.pb", NULL });
     assert_true(got.ok && !got.values.is_quiet);
     assert_int_equal(got.operands.values.count, 1);
@@ -112,11 +109,10 @@ static void flags_may_take_the_next_word(void **state)
     arena_free(&got.arena);
 }
 
-static void lists_replace_presets_and_add_up(void **state)
+TEST(lists_replace_presets_and_add_up)
 {
     struct parse got;
 
-    (void)state;
     parse(&got, (const char *const[]) { "--select", "a,,b", "--select=c", "--rule", "x,y.lua",
                                         "--rule=z", NULL });
     assert_true(got.ok);
@@ -132,11 +128,10 @@ static void lists_replace_presets_and_add_up(void **state)
     arena_free(&got.arena);
 }
 
-static void some_of_a_list_may_be_chosen(void **state)
+TEST(some_of_a_list_may_be_chosen)
 {
     struct parse got;
 
-    (void)state;
     parse(&got, (const char *const[]) { "run", NULL });
     assert_true(got.ok);
     assert_int_equal(got.values.stats.values.count, 0);
@@ -158,7 +153,7 @@ static void some_of_a_list_may_be_chosen(void **state)
     arena_free(&got.arena);
 }
 
-static void whole_numbers_may_have_units(void **state)
+TEST(whole_numbers_may_have_units)
 {
     static const struct {
         const char *bytes, *micros;
@@ -175,7 +170,6 @@ static void whole_numbers_may_have_units(void **state)
         { "--bytes=99999999999TB", "--micros=0", false, 0, 0 },
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct parse got;
 
@@ -189,11 +183,10 @@ static void whole_numbers_may_have_units(void **state)
     }
 }
 
-static void operands_keep_their_order(void **state)
+TEST(operands_keep_their_order)
 {
     struct parse got;
 
-    (void)state;
     parse(&got, (const char *const[]) { "b", "-", "--quiet", "a", "--", "--quiet", "-x", NULL });
     assert_true(got.ok);
     assert_int_equal(got.operands.values.count, 5);
@@ -203,7 +196,7 @@ static void operands_keep_their_order(void **state)
     arena_free(&got.arena);
 }
 
-static void mistakes_are_explained(void **state)
+TEST(mistakes_are_explained)
 {
     static const struct {
         const char *const arguments[4];
@@ -224,7 +217,6 @@ static void mistakes_are_explained(void **state)
         { { "--quiet=perhaps" }, "--quiet is true or false, not 'perhaps'", "" },
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct parse got;
 
@@ -237,12 +229,11 @@ static void mistakes_are_explained(void **state)
     }
 }
 
-static void small_budgets_are_limits(void **state)
+TEST(small_budgets_are_limits)
 {
     char  *words[] = { (char *)(uintptr_t) "--select=a,b,c,d", (char *)(uintptr_t) "x" };
     size_t passed = 0;
 
-    (void)state;
     for (size_t budget = 16; budget <= 1024; budget += 16) {
         struct arena       arena = { .budget_bytes = budget };
         struct values      values;
@@ -258,7 +249,7 @@ static void small_budgets_are_limits(void **state)
     assert_true(passed > 0 && passed < 64);
 }
 
-static void the_nearest_name_is_near(void **state)
+TEST(the_nearest_name_is_near)
 {
     static const char *const names[] = { "advise", "info", NULL, "version", "rules" };
     static const struct {
@@ -269,7 +260,6 @@ static void the_nearest_name_is_near(void **state)
         { "a", NULL }, /* everything is one letter away from it */
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         const char *nearest = option_nearest(rows[i].word, names, ARRAY_COUNT(names));
 
@@ -279,12 +269,3 @@ static void the_nearest_name_is_near(void **state)
             assert_null(nearest);
     }
 }
-
-RUN_TESTS(cmocka_unit_test(presets_hold_without_arguments),
-          cmocka_unit_test(every_spelling_is_understood),
-          cmocka_unit_test(flags_may_take_the_next_word),
-          cmocka_unit_test(lists_replace_presets_and_add_up),
-          cmocka_unit_test(some_of_a_list_may_be_chosen),
-          cmocka_unit_test(whole_numbers_may_have_units),
-          cmocka_unit_test(operands_keep_their_order), cmocka_unit_test(mistakes_are_explained),
-          cmocka_unit_test(small_budgets_are_limits), cmocka_unit_test(the_nearest_name_is_near))

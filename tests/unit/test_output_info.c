@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* The sample has no events; what follows "Analyses" depends on which analyses there are. */
-static void shows_what_a_profile_holds(void **state)
+TEST(shows_what_a_profile_holds)
 {
     static const char     expected[] = "resnet50 · XSpace · tensorflow\n"
                                        "\n"
@@ -42,7 +42,6 @@ static void shows_what_a_profile_holds(void **state)
     struct output_options options = { .width = 80 };
     struct text           text;
 
-    (void)state;
     sample_make(sample);
     PUSH(sample->profile.timelines,
          (struct timeline) { .name = profile_intern(&sample->profile, STR("main")),
@@ -71,7 +70,7 @@ static const struct fact_spec produces[] = {
 static const struct table_spec tables[] = { { .name = "x.table" } };
 
 /* Of five facts and a table one is there; x.* share a reason, y.three has its own, z.four none. */
-static void each_absence_is_told_once(void **state)
+TEST(each_absence_is_told_once)
 {
     const struct analysis analysis = { .name = "made-up",
                                        .produces = produces,
@@ -83,7 +82,6 @@ static void each_absence_is_told_once(void **state)
     struct yield          yield;
     size_t                cursor = 0;
 
-    (void)state;
     sample_make(&sample);
     assert_true(facts_absent(&sample.study.facts, "x.", "record x", "no x in the trace"));
     assert_true(facts_absent(&sample.study.facts, "y.three", NULL, "one host"));
@@ -100,5 +98,3 @@ static void each_absence_is_told_once(void **state)
     assert_false(inventory_missing(&sample.study, &analysis, &cursor, &missing));
     arena_free(&sample.arena);
 }
-
-RUN_TESTS(cmocka_unit_test(shows_what_a_profile_holds), cmocka_unit_test(each_absence_is_told_once))

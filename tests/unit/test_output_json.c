@@ -222,13 +222,12 @@ static const char expected_coverage[] = "  \"coverage\": {\n"
                                         "  }\n"
                                         "}\n";
 
-static void follows_the_contract(void **state)
+TEST(follows_the_contract)
 {
     struct sample         sample;
     struct text           text;
     struct output_options options = { .width = 80 };
 
-    (void)state;
     sample_make(&sample);
     text = (struct text) { .arena = &sample.arena };
     output_json.advice(&sample.advice, &sample.study, &options, &text);
@@ -237,12 +236,9 @@ static void follows_the_contract(void **state)
     arena_free(&sample.arena);
 }
 
-static void every_output_is_found_by_name(void **state)
+TEST(every_output_is_found_by_name)
 {
-    (void)state;
     for (size_t i = 0; i < output_count; i++)
         assert_ptr_equal(output_find(outputs[i]->name), outputs[i]);
     assert_null(output_find("xml"));
 }
-
-RUN_TESTS(cmocka_unit_test(follows_the_contract), cmocka_unit_test(every_output_is_found_by_name))

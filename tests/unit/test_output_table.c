@@ -65,12 +65,11 @@ static const char *shown(struct fixture *fixture, unsigned width)
 
 /* The op is what tells these kernels apart, so it is shown, and the family, which all share, is
  * not; two times that differ by 2 ms of 2.5 s are not the same text. */
-static void what_tells_rows_apart_is_shown(void **state)
+TEST(what_tells_rows_apart_is_shown)
 {
     static const char name[] = "void a_kernel_with_a_long_name_for_which_there_is_no_room";
     struct fixture    fixture;
 
-    (void)state;
     begin(&fixture);
     add(&fixture, name, "model/layer_1/attention/query/MatMul", 2.501e9);
     add(&fixture, name, "model/layer_2/attention/query/MatMul", 2.503e9);
@@ -86,11 +85,10 @@ static void what_tells_rows_apart_is_shown(void **state)
 
 /* Names that differ need no op beside them; numbers come before other texts, and a line without its
  * file where there is room. */
-static void names_that_differ_are_enough(void **state)
+TEST(names_that_differ_are_enough)
 {
     struct fixture fixture;
 
-    (void)state;
     begin(&fixture);
     add(&fixture, "first", "model/layer_1/attention/query/MatMul", 0);
     add(&fixture, "second", "model/layer_2/attention/query/MatMul", 0);
@@ -100,13 +98,4 @@ static void names_that_differ_are_enough(void **state)
                                              "--wide or --columns: family, op,\n"
                                              "  start_ns\n");
     arena_free(&fixture.arena);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_tells_rows_apart_is_shown),
-        cmocka_unit_test(names_that_differ_are_enough),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

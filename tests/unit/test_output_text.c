@@ -17,7 +17,7 @@ static const char *render(struct sample *sample, struct output_options options)
     return text.data;
 }
 
-static void leads_with_the_verdict_and_ranks(void **state)
+TEST(leads_with_the_verdict_and_ranks)
 {
     /* 25 % of 30 cells are 7.5 cells, 75 % are 22.5. */
     static const char expected[] =
@@ -63,7 +63,6 @@ static void leads_with_the_verdict_and_ranks(void **state)
         "Rule failed: my/rule: line 3: nil\n";
     struct sample sample;
 
-    (void)state;
     sample_make(&sample);
     assert_string_equal(render(&sample, (struct output_options) { .min_share = 0.005 }), expected);
     arena_free(&sample.arena);
@@ -72,14 +71,13 @@ static void leads_with_the_verdict_and_ranks(void **state)
 /* Numbers are those of the blocks below: one without a saving of step time keeps its number and has
  * no line. A remedy is cut behind its first sentence, at a colon behind some words, and where the
  * line ends (80 columns: 15 before it, 2 + 11 behind). */
-static void the_short_answer_has_a_line_a_fix(void **state)
+TEST(the_short_answer_has_a_line_a_fix)
 {
     static struct location at = { .file = "/home/me/input.py", .line = 7 };
     struct sample          sample;
     struct finding        *findings;
     const char            *shown;
 
-    (void)state;
     sample_make(&sample);
     findings = sample.advice.findings.items;
     findings[0].remedy_text =
@@ -104,13 +102,12 @@ static void the_short_answer_has_a_line_a_fix(void **state)
 
 /* Behind four findings facts are a line each, behind six what has a price; what is wrong is said
  * whole, and then nothing stands below a heading that it has no price. */
-static void facts_behind_the_first_are_brief(void **state)
+TEST(facts_behind_the_first_are_brief)
 {
     struct sample  sample;
     struct finding fact, wrong, priced;
     const char    *shown;
 
-    (void)state;
     sample_make(&sample);
     priced = sample.advice.findings.items[0];
     fact = wrong = sample.advice.findings.items[1];
@@ -137,7 +134,7 @@ static void facts_behind_the_first_are_brief(void **state)
     arena_free(&sample.arena);
 }
 
-static void coverage_lists_every_rule(void **state)
+TEST(coverage_lists_every_rule)
 {
     static const char expected[] =
         "4 of 8 rules looked: 2 found something. 3 could not look: no kernels (2), no\n"
@@ -154,7 +151,6 @@ static void coverage_lists_every_rule(void **state)
     struct sample sample;
     const char   *shown;
 
-    (void)state;
     sample_make(&sample);
     shown = render(&sample, (struct output_options) { .is_complete = true });
     assert_string_equal(strstr(shown, "4 of 8"), expected);
@@ -162,12 +158,11 @@ static void coverage_lists_every_rule(void **state)
 }
 
 /* One of the three skipped rules is about other formats: it could not look, but never will. */
-static void rules_for_other_formats_count_apart(void **state)
+TEST(rules_for_other_formats_count_apart)
 {
     struct sample sample;
     const char   *shown;
 
-    (void)state;
     sample_make(&sample);
     sample.advice.skipped.items[1].is_other_format = true;
     sample.advice.other_format_count = 1;
@@ -180,7 +175,7 @@ static void rules_for_other_formats_count_apart(void **state)
     arena_free(&sample.arena);
 }
 
-static void nothing_found_is_a_sentence(void **state)
+TEST(nothing_found_is_a_sentence)
 {
     static const struct {
         uint32_t    looked;
@@ -192,7 +187,6 @@ static void nothing_found_is_a_sentence(void **state)
              "look: no kernels (2), no memory events (1). All of it: --coverage\n" },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct sample sample;
         const char   *shown;
@@ -208,12 +202,11 @@ static void nothing_found_is_a_sentence(void **state)
     }
 }
 
-static void small_findings_are_counted_not_shown(void **state)
+TEST(small_findings_are_counted_not_shown)
 {
     struct sample sample;
     const char   *shown;
 
-    (void)state;
     sample_make(&sample);
     shown = render(&sample, (struct output_options) { .min_share = 0.25 });
     assert_null(strstr(shown, "tfdata-sequential-map"));
@@ -224,14 +217,13 @@ static void small_findings_are_counted_not_shown(void **state)
 }
 
 /* Ranks 1 to 4, of which 2 and 3 save memory rather than time. */
-static void together_names_what_was_fixed(void **state)
+TEST(together_names_what_was_fixed)
 {
     static const struct {
         uint32_t    count;
         const char *expected;
     } cases[] = { { 1, "Fixing 1: " }, { 2, "Fixing 1 and 4 together: " } };
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct sample sample_, *sample = &sample_;
 
@@ -250,12 +242,11 @@ static void together_names_what_was_fixed(void **state)
 }
 
 /* The second of three findings is too small to be shown: the third is number 2. */
-static void numbers_skip_nothing(void **state)
+TEST(numbers_skip_nothing)
 {
     struct sample sample_, *sample = &sample_;
     const char   *shown;
 
-    (void)state;
     sample_make(sample);
     sample->advice.findings.count = 1;
     for (uint32_t rank = 2; rank <= 3; rank++) {
@@ -271,12 +262,11 @@ static void numbers_skip_nothing(void **state)
     arena_free(&sample->arena);
 }
 
-static void notes_are_capped(void **state)
+TEST(notes_are_capped)
 {
     struct sample sample;
     const char   *shown;
 
-    (void)state;
     sample_make(&sample); /* with one note */
     for (unsigned i = 0; i < 6; i++)
         assert_true(profile_note(&sample.profile, "", 1, "note %u", i));
@@ -285,11 +275,10 @@ static void notes_are_capped(void **state)
     arena_free(&sample.arena);
 }
 
-static void lines_fit_the_terminal(void **state)
+TEST(lines_fit_the_terminal)
 {
     static const unsigned widths[] = { 60, 72, 80 };
 
-    (void)state;
     for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
         struct sample sample;
         struct str    rest;
@@ -307,13 +296,12 @@ static void lines_fit_the_terminal(void **state)
     }
 }
 
-static void colours_change_nothing_else(void **state)
+TEST(colours_change_nothing_else)
 {
     struct sample sample;
     const char   *plain, *colored;
     struct text   stripped;
 
-    (void)state;
     sample_make(&sample);
     plain = render(&sample, (struct output_options) { 0 });
     colored = render(&sample, (struct output_options) { .is_colored = true });
@@ -329,7 +317,7 @@ static void colours_change_nothing_else(void **state)
     arena_free(&sample.arena);
 }
 
-static void control_characters_are_escaped(void **state)
+TEST(control_characters_are_escaped)
 {
     static const struct {
         struct str  given;
@@ -345,7 +333,6 @@ static void control_characters_are_escaped(void **state)
     };
     struct arena arena = { 0 };
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct str shown = layout_clean(&arena, cases[i].given);
 
@@ -354,7 +341,7 @@ static void control_characters_are_escaped(void **state)
     arena_free(&arena);
 }
 
-static void ranges_name_the_unit_once(void **state)
+TEST(ranges_name_the_unit_once)
 {
     static const struct {
         double      low, high;
@@ -368,7 +355,6 @@ static void ranges_name_the_unit_once(void **state)
     };
     struct arena arena = { 0 };
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct str shown = layout_range(&arena, cases[i].low, cases[i].high, cases[i].unit);
 
@@ -378,7 +364,7 @@ static void ranges_name_the_unit_once(void **state)
 }
 
 /* Where "a step takes" leaves room for a number but not for its unit, both go down. */
-static void numbers_keep_their_unit(void **state)
+TEST(numbers_keep_their_unit)
 {
     static const struct {
         const char *given, *shown;
@@ -392,7 +378,6 @@ static void numbers_keep_their_unit(void **state)
         { "the step took 40.0\nms", "the step took 40.0\nms\n" }, /* lines of the text */
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct arena  arena = { 0 };
         struct text   text = { .arena = &arena };
@@ -405,7 +390,7 @@ static void numbers_keep_their_unit(void **state)
     }
 }
 
-static void long_names_are_cut_between_characters(void **state)
+TEST(long_names_are_cut_between_characters)
 {
     static const struct {
         const char *given;
@@ -419,7 +404,6 @@ static void long_names_are_cut_between_characters(void **state)
     };
     struct arena arena = { 0 };
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct str shown = layout_shorten(&arena, str_from(cases[i].given), cases[i].columns);
 
@@ -431,17 +415,3 @@ static void long_names_are_cut_between_characters(void **state)
     assert_string_equal(layout_shorten_middle(&arena, STR("abcde"), 5).data, "abcde");
     arena_free(&arena);
 }
-
-RUN_TESTS(cmocka_unit_test(leads_with_the_verdict_and_ranks),
-          cmocka_unit_test(the_short_answer_has_a_line_a_fix),
-          cmocka_unit_test(facts_behind_the_first_are_brief),
-          cmocka_unit_test(coverage_lists_every_rule),
-          cmocka_unit_test(rules_for_other_formats_count_apart),
-          cmocka_unit_test(nothing_found_is_a_sentence),
-          cmocka_unit_test(small_findings_are_counted_not_shown),
-          cmocka_unit_test(together_names_what_was_fixed), cmocka_unit_test(numbers_skip_nothing),
-          cmocka_unit_test(notes_are_capped), cmocka_unit_test(lines_fit_the_terminal),
-          cmocka_unit_test(colours_change_nothing_else),
-          cmocka_unit_test(control_characters_are_escaped),
-          cmocka_unit_test(ranges_name_the_unit_once), cmocka_unit_test(numbers_keep_their_unit),
-          cmocka_unit_test(long_names_are_cut_between_characters))

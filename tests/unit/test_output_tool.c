@@ -45,11 +45,10 @@ static void check_rows(const struct tool *tool, const struct tool_section *secti
         fail_msg("%s: the table %s has no column %s", tool->name, section->table, section->sort);
 }
 
-static void what_sections_name_is_there(void **state)
+TEST(what_sections_name_is_there)
 {
     struct arena arena = { 0 };
 
-    (void)state;
     assert_true(tool_count > 0);
     for (size_t i = 0; i < tool_count; i++) {
         const struct tool *tool = &tools[i];
@@ -67,16 +66,13 @@ static void what_sections_name_is_there(void **state)
     arena_free(&arena);
 }
 
-static void names_are_cut_at_commas(void **state)
+TEST(names_are_cut_at_commas)
 {
     struct arena arena = { 0 };
     struct str   rest = STR("a,bc");
 
-    (void)state;
     assert_string_equal(tool_next_name(&rest, &arena), "a");
     assert_string_equal(tool_next_name(&rest, &arena), "bc");
     assert_null(tool_next_name(&rest, &arena));
     arena_free(&arena);
 }
-
-RUN_TESTS(cmocka_unit_test(what_sections_name_is_there), cmocka_unit_test(names_are_cut_at_commas))

@@ -40,11 +40,10 @@ static uint64_t track_of(struct bench *bench, int64_t start_ns, int64_t end_ns)
 
 /* [5,15) begins in [0,10) and ends behind it: the second track. [5,8) lies in [0,10), [8,10) behind
  * it, and [10,20) begins where [0,10) ends: the first track. */
-static void what_does_not_nest_stands_beside(void **state)
+TEST(what_does_not_nest_stands_beside)
 {
     struct bench bench;
 
-    (void)state;
     bench_begin(&bench);
     assert_int_equal(track_of(&bench, 0, 10), 2);
     assert_int_equal(track_of(&bench, 5, 15), 3);
@@ -60,11 +59,10 @@ static void what_does_not_nest_stands_beside(void **state)
 }
 
 /* Each begins in all those before and ends behind them: the 65th has no track. */
-static void what_has_no_track_is_counted(void **state)
+TEST(what_has_no_track_is_counted)
 {
     struct bench bench;
 
-    (void)state;
     bench_begin(&bench);
     for (int64_t i = 0; i < MOST_LANES; i++)
         assert_true(track_of(&bench, i, 1000 + i) > 0);
@@ -75,14 +73,13 @@ static void what_has_no_track_is_counted(void **state)
 }
 
 /* A comma and quotes in names and arguments are the format's business, and formulas stay texts. */
-static void rows_of_slices(void **state)
+TEST(rows_of_slices)
 {
     struct bench       bench;
     struct trace_slice slice = {
         .start_ns = 5, .duration_ns = 10, .name = STR("a,b"), .category = "op", .argument_count = 1
     };
 
-    (void)state;
     bench_begin(&bench);
     assert_true(intern_init(&bench.writer.names, &bench.arena));
     bench.writer.format = &trace_csv;
@@ -98,6 +95,3 @@ static void rows_of_slices(void **state)
                         "7,0,\"'=host\",main,counter,main,\"{\"\"value\"\":2.5}\"\n");
     arena_free(&bench.arena);
 }
-
-RUN_TESTS(cmocka_unit_test(what_does_not_nest_stands_beside),
-          cmocka_unit_test(what_has_no_track_is_counted), cmocka_unit_test(rows_of_slices))

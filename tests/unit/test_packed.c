@@ -20,7 +20,7 @@ static void assert_column(const struct packed *column, const int64_t *values, si
 }
 
 /* Values of each width, in steps that do and do not end with a block. */
-static void values_come_back(void **state)
+TEST(values_come_back)
 {
     static const struct {
         int64_t first, step;
@@ -33,7 +33,6 @@ static void values_come_back(void **state)
                  { INT64_MIN, INT64_C(1) << 53 } };
     static const size_t batches[] = { 1, 127, 128, 129, 500 };
 
-    (void)state;
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
         for (size_t b = 0; b < sizeof batches / sizeof *batches; b++) {
             struct arena  arena = { 0 };
@@ -53,13 +52,12 @@ static void values_come_back(void **state)
 }
 
 /* 128 values up to 255 take a byte each, 128 equal ones none. */
-static void blocks_are_as_wide_as_needed(void **state)
+TEST(blocks_are_as_wide_as_needed)
 {
     struct arena  arena = { 0 };
     struct packed column = { 0 };
     int64_t       values[2 * PACKED_ROWS];
 
-    (void)state;
     for (int64_t i = 0; i < PACKED_ROWS; i++) {
         values[i] = 1000000000000 + 2 * i;
         values[PACKED_ROWS + i] = -1;
@@ -69,13 +67,12 @@ static void blocks_are_as_wide_as_needed(void **state)
     arena_free(&arena);
 }
 
-static void rows_can_be_written(void **state)
+TEST(rows_can_be_written)
 {
     struct arena  arena = { 0 };
     struct packed column = { 0 };
     int64_t       values[COUNT];
 
-    (void)state;
     for (int64_t i = 0; i < COUNT; i++)
         values[i] = i % 100;
     assert_true(packed_append(&column, &arena, values, COUNT));
@@ -94,13 +91,12 @@ static void rows_can_be_written(void **state)
 }
 
 /* 3, 6, 9 … 3000: the first that is at least 3n is in row n - 1. */
-static void ascending_columns_are_searched(void **state)
+TEST(ascending_columns_are_searched)
 {
     struct arena  arena = { 0 };
     struct packed column = { 0 };
     int64_t       values[COUNT];
 
-    (void)state;
     assert_int_equal(packed_find(&column, 5), 0);
     for (int64_t i = 0; i < COUNT; i++)
         values[i] = 3 * i + 3;
@@ -112,13 +108,12 @@ static void ascending_columns_are_searched(void **state)
     arena_free(&arena);
 }
 
-static void past_the_budget_nothing_is_lost(void **state)
+TEST(past_the_budget_nothing_is_lost)
 {
     struct arena  arena = { .budget_bytes = 8000 };
     struct packed column = { 0 };
     int64_t       value = 0;
 
-    (void)state;
     while (packed_append(&column, &arena, &value, 1))
         value += INT64_C(1) << 40;
     assert_true(column.count > 0);
@@ -126,7 +121,3 @@ static void past_the_budget_nothing_is_lost(void **state)
         assert_true(packed_get(&column, i) == (int64_t)i << 40);
     arena_free(&arena);
 }
-
-RUN_TESTS(cmocka_unit_test(values_come_back), cmocka_unit_test(blocks_are_as_wide_as_needed),
-          cmocka_unit_test(rows_can_be_written), cmocka_unit_test(ascending_columns_are_searched),
-          cmocka_unit_test(past_the_budget_nothing_is_lost))

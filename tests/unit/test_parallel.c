@@ -16,7 +16,7 @@ static void see(void *shared, size_t index)
     atomic_fetch_add(&seen[index], 1);
 }
 
-static void every_index_is_worked_once(void **state)
+TEST(every_index_is_worked_once)
 {
     static const struct {
         size_t   count;
@@ -24,7 +24,6 @@ static void every_index_is_worked_once(void **state)
     } rows[] = { { 0, 0 },    { 1, 8 },    { 3, 100 },   { MOST, 0 },
                  { MOST, 1 }, { MOST, 4 }, { 500, 9999 } };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         atomic_size_t sum = 0;
 
@@ -46,12 +45,11 @@ static void count(void *shared)
 
 /* Once, however often its end is asked for; and where there is no thread, by the time of its end.
  */
-static void background_work_is_done_once(void **state)
+TEST(background_work_is_done_once)
 {
     struct background background = { 0 };
     int               times = 0;
 
-    (void)state;
     background_end(&background);
     background_begin(&background, count, &times);
     background_end(&background);
@@ -60,12 +58,4 @@ static void background_work_is_done_once(void **state)
     background = (struct background) { .work = count, .shared = &times };
     background_end(&background);
     assert_int_equal(times, 2);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = { cmocka_unit_test(every_index_is_worked_once),
-                                        cmocka_unit_test(background_work_is_done_once) };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,7 +48,7 @@ static void launch(struct profile_builder *b, uint32_t thread, int64_t launch_us
  * waits for input 0..85 and works 15; 350..500 it launches late: host 150; 600..980 it is in the
  * sync for 370 of 380. 320 + 50 + 85 + 165 + 380 = 1000.
  */
-static void idle_time_is_the_hosts(void **state)
+TEST(idle_time_is_the_hosts)
 {
     static const struct expected expected[] = {
         { "part.compute_ns", 320000 }, { "part.copy_ns", 50000 },       { "part.input_ns", 85000 },
@@ -60,7 +60,6 @@ static void idle_time_is_the_hosts(void **state)
     struct edit no_sync = { .kind = EDIT_SCALE, .select = { .name = "cuda.*Synchronize" } };
     uint32_t    host, gpu, thread, one, two;
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_KINETO);
     gpu = builder_device(&b, host, "GPU 0", "NVIDIA A100", DEVICE_GPU);
     thread = builder_timeline(&b, host, NO_ID, "main");
@@ -90,7 +89,7 @@ static void idle_time_is_the_hosts(void **state)
  * Computes 90 + 95 + 170 + 50 = 405, collective beside no kernel 400..430 = 30. Idle: 5 launch,
  * 30 dependency, 430..450 without a known cause. 405 + 30 + 5 + 30 + 20 = 490.
  */
-static void idle_time_is_the_devices(void **state)
+TEST(idle_time_is_the_devices)
 {
     static const struct expected expected[] = {
         { "part.compute_ns", 405000 },   { "part.communication_ns", 30000 },
@@ -100,7 +99,6 @@ static void idle_time_is_the_devices(void **state)
     struct profile_builder b;
     uint32_t               host, gpu, other, thread, one, two, three, wait, awaited;
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_KINETO);
     other = builder_device(&b, host, "GPU 1", "NVIDIA A100", DEVICE_GPU);
     gpu = builder_device(&b, host, "GPU 0", "NVIDIA A100", DEVICE_GPU);
@@ -136,7 +134,7 @@ static void idle_time_is_the_devices(void **state)
  *   host 50 + 50 + 20 = 120, idle 100 + 320 + 330 = 750; 110 + 20 + 120 + 750 = 1000
  * What the device waits for inside of the calls: 750 idle, 100 of the pool's work for them.
  */
-static void reading_is_the_callers_wait(void **state)
+TEST(reading_is_the_callers_wait)
 {
     static const struct expected expected[] = {
         { "part.compute_ns", 110000 },
@@ -152,7 +150,6 @@ static void reading_is_the_callers_wait(void **state)
                                         .select = { .kind_mask = KIND_BIT(ACTIVITY_SYNC) } };
     uint32_t               host, gpu, thread, pool, one;
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(of_calls); i++)
         no_reads.select.part_mask |= UINT32_C(1) << of_calls[i];
     host = builder_start_host(&b, FORMAT_XSPACE);
@@ -185,7 +182,7 @@ static void reading_is_the_callers_wait(void **state)
  * The device waits for the copy 0..330: of that 200 the pool thread converts and 4 it launches; the
  * other 126, in its pauses, are main's, and so are the 70 until K.
  */
-static void pauses_of_a_launching_thread(void **state)
+TEST(pauses_of_a_launching_thread)
 {
     static const struct expected expected[] = {
         { "part.compute_ns", 590000 },
@@ -196,7 +193,6 @@ static void pauses_of_a_launching_thread(void **state)
     struct err             err = { 0 };
     uint32_t               host, gpu, thread, pool, one;
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_XSPACE);
     gpu = builder_device(&b, host, "GPU 0", "NVIDIA H100", DEVICE_GPU);
     thread = builder_timeline(&b, host, NO_ID, "python3");
@@ -247,16 +243,10 @@ static double unseen_waits(int64_t next_us, bool is_pool)
 
 /* It goes on 50 us behind the device, of 745 in which it did nothing: it waited. 150 us are more
  * than an eighth of 845, and 20 us before the device is done it cannot have waited for that. */
-static void a_thread_that_goes_on_behind_its_work_waited(void **state)
+TEST(a_thread_that_goes_on_behind_its_work_waited)
 {
-    (void)state;
     assert_float_equal(unseen_waits(850, false), 1, 0);
     assert_float_equal(unseen_waits(950, false), 0, 0);
     assert_float_equal(unseen_waits(780, false), 0, 0);
     assert_float_equal(unseen_waits(850, true), 0, 0);
 }
-
-RUN_TESTS(cmocka_unit_test(idle_time_is_the_hosts), cmocka_unit_test(idle_time_is_the_devices),
-          cmocka_unit_test(reading_is_the_callers_wait),
-          cmocka_unit_test(pauses_of_a_launching_thread),
-          cmocka_unit_test(a_thread_that_goes_on_behind_its_work_waited))

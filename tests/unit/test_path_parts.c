@@ -6,14 +6,13 @@
 
 /* Segments of 1, 2, 3 … with a pause of 5 behind the tenth: the first that ends behind a time, by a
  * walk over all. */
-static void looked_for_from_anywhere(void **state)
+TEST(looked_for_from_anywhere)
 {
     enum { SEGMENTS = 40 };
     static struct segment segments[SEGMENTS];
     struct path           path = { 0 };
     int64_t               end_ns = 0;
 
-    (void)state;
     for (int i = 0; i < SEGMENTS; i++) {
         segments[i].start_ns = end_ns + (i == 10 ? 5 : 0);
         segments[i].end_ns = end_ns = segments[i].start_ns + i + 1;
@@ -32,5 +31,3 @@ static void looked_for_from_anywhere(void **state)
     path.segments.count = 0;
     assert_int_equal(path_segment_near(&path, 7, 3), 0);
 }
-
-RUN_TESTS(cmocka_unit_test(looked_for_from_anywhere))

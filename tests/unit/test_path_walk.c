@@ -25,12 +25,11 @@ static void walk(struct profile_builder *b, uint32_t leader)
  * thread at work 20..78 us. The leading thread waits 5..90 us. The pool's time is the op's:
  *   compute 10..20 + 20..78 = 68 us, of which all carry the op's name.
  */
-static void pool_work_belongs_to_the_op_under_way(void **state)
+TEST(pool_work_belongs_to_the_op_under_way)
 {
     struct profile_builder b;
     uint32_t               host, python, worker, pool, op, end;
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_XSPACE);
     python = builder_timeline(&b, host, NO_ID, "python");
     worker = builder_timeline(&b, host, NO_ID, "tf_XLAPjRtCpuClient");
@@ -54,12 +53,11 @@ static void pool_work_belongs_to_the_op_under_way(void **state)
  * us: up to 60 us it makes code for the compiler, then it computes. Compiling takes 50 us,
  * computing 30.
  */
-static void pool_work_beside_a_compiler_is_compiling(void **state)
+TEST(pool_work_beside_a_compiler_is_compiling)
 {
     struct profile_builder b;
     uint32_t               host, python, pool;
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_XSPACE);
     python = builder_timeline(&b, host, NO_ID, "python");
     pool = builder_timeline(&b, host, NO_ID, "tf_XLAEigen");
@@ -75,9 +73,8 @@ static void pool_work_beside_a_compiler_is_compiling(void **state)
 }
 
 /* Of two events one has no name, which is not most; of two both: then nothing is said of parts. */
-static void a_step_without_names_has_no_parts(void **state)
+TEST(a_step_without_names_has_no_parts)
 {
-    (void)state;
     for (uint64_t nameless = 1; nameless <= 2; nameless++) {
         struct profile_builder b;
         uint32_t               python;
@@ -97,12 +94,11 @@ static void a_step_without_names_has_no_parts(void **state)
 
 /* A step of 100 us: 60 us make an iterator, 20 of them a dataset inside; 10 us wait for a batch.
  * Building the pipeline is the program's own work, waiting for it is input. */
-static void building_a_pipeline_is_host_work(void **state)
+TEST(building_a_pipeline_is_host_work)
 {
     struct profile_builder b;
     uint32_t               python;
 
-    (void)state;
     builder_start(&b, FORMAT_XSPACE);
     python = builder_timeline(&b, builder_host(&b, "h"), NO_ID, "python");
     builder_slice(&b, python, "MakeIterator::RootDataset", ACTIVITY_INPUT_WORK, 10000, 60000);
@@ -117,13 +113,12 @@ static void building_a_pipeline_is_host_work(void **state)
 }
 
 /* Twenty launches and no kernel: what the host did meanwhile is not what the step waited for. */
-static void without_the_devices_work_there_are_no_parts(void **state)
+TEST(without_the_devices_work_there_are_no_parts)
 {
     struct profile_builder b;
     struct err             err = { 0 };
     uint32_t               python;
 
-    (void)state;
     builder_start(&b, FORMAT_KINETO);
     python = builder_timeline(&b, builder_host(&b, "h"), NO_ID, "python");
     builder_slice(&b, python, "aten::mm", ACTIVITY_OP, 0, 90000);
@@ -142,12 +137,11 @@ static void without_the_devices_work_there_are_no_parts(void **state)
  * The host runs ahead: it enqueues for 2 us at the start of each step and is in no event after
  * that, while a worker computes all the time. Every step is compute.
  */
-static void a_host_that_runs_ahead_does_not_hold_the_step(void **state)
+TEST(a_host_that_runs_ahead_does_not_hold_the_step)
 {
     struct profile_builder b;
     uint32_t               host, python, worker;
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_XSPACE);
     python = builder_timeline(&b, host, NO_ID, "python");
     worker = builder_timeline(&b, host, NO_ID, "worker");
@@ -167,12 +161,11 @@ static void a_host_that_runs_ahead_does_not_hold_the_step(void **state)
  * the thread does not wait, so the time is its own but for the last run, which ends the step:
  *   compute 98..100 us, the rest dispatch.
  */
-static void dispatch_holds_a_step_of_small_programs(void **state)
+TEST(dispatch_holds_a_step_of_small_programs)
 {
     struct profile_builder b;
     uint32_t               host, python, worker;
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_XSPACE);
     python = builder_timeline(&b, host, NO_ID, "python");
     worker = builder_timeline(&b, host, NO_ID, "worker");
@@ -189,12 +182,11 @@ static void dispatch_holds_a_step_of_small_programs(void **state)
 }
 
 /* Python outside any event: 10 us before the computation, 20 us behind it. */
-static void python_is_placed_around_the_computation(void **state)
+TEST(python_is_placed_around_the_computation)
 {
     struct profile_builder b;
     uint32_t               host, python;
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_XSPACE);
     python = builder_timeline(&b, host, NO_ID, "python");
     builder_slice(&b, python, "train", ACTIVITY_STEP, 0, 100000);
@@ -213,12 +205,11 @@ static void python_is_placed_around_the_computation(void **state)
  * a buffer; an op runs 20..60 us elsewhere. What follows the mark is the wait: host 0..10 = 10 us,
  * compute 20..60 = 40 us, waiting 10..20 + 60..100 = 50 us.
  */
-static void python_behind_the_mark_of_a_wait_waits(void **state)
+TEST(python_behind_the_mark_of_a_wait_waits)
 {
     struct profile_builder b;
     uint32_t               host, python, worker;
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_XSPACE);
     python = builder_timeline(&b, host, NO_ID, "python");
     worker = builder_timeline(&b, host, NO_ID, "tf_XLAPjRtCpuClient");
@@ -239,11 +230,10 @@ static void python_behind_the_mark_of_a_wait_waits(void **state)
  * 100 us on for 850 us; nothing tells that they wait for it. A step is from run to run: compute 850
  * us, host 50 us behind it and 100 us before the next one.
  */
-static void ranges_that_end_behind_a_program_waited(void **state)
+TEST(ranges_that_end_behind_a_program_waited)
 {
     static const enum activity_kind marks[] = { ACTIVITY_OTHER, ACTIVITY_STEP };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(marks); i++) {
         struct profile_builder b;
         uint32_t               host, python, worker, op;
@@ -267,14 +257,3 @@ static void ranges_that_end_behind_a_program_waited(void **state)
         builder_free(&b);
     }
 }
-
-RUN_TESTS(cmocka_unit_test(pool_work_belongs_to_the_op_under_way),
-          cmocka_unit_test(pool_work_beside_a_compiler_is_compiling),
-          cmocka_unit_test(building_a_pipeline_is_host_work),
-          cmocka_unit_test(without_the_devices_work_there_are_no_parts),
-          cmocka_unit_test(a_host_that_runs_ahead_does_not_hold_the_step),
-          cmocka_unit_test(dispatch_holds_a_step_of_small_programs),
-          cmocka_unit_test(python_is_placed_around_the_computation),
-          cmocka_unit_test(python_behind_the_mark_of_a_wait_waits),
-          cmocka_unit_test(ranges_that_end_behind_a_program_waited),
-          cmocka_unit_test(a_step_without_names_has_no_parts))

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static void lists_match_whole_names(void **state)
+TEST(lists_match_whole_names)
 {
     static const struct {
         struct str         text, subject;
@@ -33,7 +33,6 @@ static void lists_match_whole_names(void **state)
           PATTERN_YES }, /* valid UTF-8 or not */
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct err      err = { 0 };
         struct pattern *pattern = pattern_new(rows[i].text, PATTERN_WHOLE, true, &err);
@@ -47,7 +46,7 @@ static void lists_match_whole_names(void **state)
 }
 
 /* Each would take backtracking 2 to the power of its length, or as good as that. */
-static void no_name_takes_long(void **state)
+TEST(no_name_takes_long)
 {
     static const struct {
         struct str         text;
@@ -67,7 +66,6 @@ static void no_name_takes_long(void **state)
     };
     char subject[101];
 
-    (void)state;
     memset(subject, 'a', sizeof subject);
     subject[sizeof subject - 1] = '!';
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
@@ -85,14 +83,13 @@ static void no_name_takes_long(void **state)
 }
 
 /* Back references are for backtracking alone. */
-static void costly_matches_are_told_apart(void **state)
+TEST(costly_matches_are_told_apart)
 {
     struct err      err = { 0 };
     struct pattern *pattern = pattern_new(STR("(a*)*\\1[bc]"), PATTERN_WHOLE, false, &err);
     char            subject[64];
     size_t          spans[2], count;
 
-    (void)state;
     memset(subject, 'a', sizeof subject);
     subject[sizeof subject - 1] = '!';
     assert_non_null(pattern);
@@ -117,7 +114,7 @@ static void costly_matches_are_told_apart(void **state)
     pattern_free(pattern);
 }
 
-static void letters_are_letters(void **state)
+TEST(letters_are_letters)
 {
     static const struct {
         struct str         text, subject;
@@ -147,7 +144,6 @@ static void letters_are_letters(void **state)
     struct pattern *pattern;
     size_t          spans[4], count;
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         pattern = pattern_new(rows[i].text, PATTERN_WHOLE, false, &err);
         print_message("%s\n", rows[i].text.data);
@@ -165,7 +161,7 @@ static void letters_are_letters(void **state)
     assert_null(pattern_new(STR("a\xFF"), PATTERN_WHOLE, false, &err));
 }
 
-static void bad_patterns_are_located(void **state)
+TEST(bad_patterns_are_located)
 {
     static const struct {
         struct str text;
@@ -176,7 +172,6 @@ static void bad_patterns_are_located(void **state)
         { STR_INIT("(*UCP)a"), 6 },
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct err err = { 0 };
 
@@ -189,12 +184,11 @@ static void bad_patterns_are_located(void **state)
     }
 }
 
-static void endless_patterns_are_refused(void **state)
+TEST(endless_patterns_are_refused)
 {
     static char long_text[100000], deep_text[1000];
     struct err  err = { 0 };
 
-    (void)state;
     memset(long_text, 'a', sizeof long_text);
     assert_null(
         pattern_new((struct str) { long_text, sizeof long_text }, PATTERN_WHOLE, false, &err));
@@ -211,13 +205,12 @@ static void endless_patterns_are_refused(void **state)
     assert_int_equal(err.code, ERR_LIMIT);
 }
 
-static void captures_are_given(void **state)
+TEST(captures_are_given)
 {
     struct err      err = { 0 };
     struct pattern *pattern = pattern_new(STR("(x)?(\\d+)-(\\d+)"), PATTERN_SEARCH, false, &err);
     size_t          spans[8], count = 99;
 
-    (void)state;
     assert_int_equal(pattern_find(pattern, STR("a 12-345 6-7"), 0, spans, 4, &count), PATTERN_YES);
     assert_int_equal(count, 4);
     assert_int_equal(spans[0], 2);
@@ -234,8 +227,3 @@ static void captures_are_given(void **state)
     assert_int_equal(count, 0);
     pattern_free(pattern);
 }
-
-RUN_TESTS(cmocka_unit_test(lists_match_whole_names), cmocka_unit_test(no_name_takes_long),
-          cmocka_unit_test(costly_matches_are_told_apart), cmocka_unit_test(letters_are_letters),
-          cmocka_unit_test(bad_patterns_are_located),
-          cmocka_unit_test(endless_patterns_are_refused), cmocka_unit_test(captures_are_given))

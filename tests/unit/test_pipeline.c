@@ -19,20 +19,18 @@ static const struct pipeline pipeline = {
     .core_count = 2,
 };
 
-static void period_is_the_slowest_part(void **state)
+TEST(period_is_the_slowest_part)
 {
     uint32_t slowest;
 
-    (void)state;
     assert_float_equal(pipeline_period_ns(&pipeline, NULL, NULL, &slowest), 8000, 1e-9);
     assert_int_equal(slowest, 1);
 }
 
-static void unexplained_time_stays_with_the_slowest_part(void **state)
+TEST(unexplained_time_stays_with_the_slowest_part)
 {
     static const double as_it_is[] = { 1, 1, 1 }, tenth[] = { 1, 0.1, 1 }, read[] = { 1, 1, 0 };
 
-    (void)state;
     /* Four times what is explained: 8 us become 32. */
     assert_float_equal(pipeline_scaled_period_ns(&pipeline, as_it_is, NULL, 4), 32000, 1e-9);
     /* A tenth of the function: 0.8 us times 4; reading then holds the pipeline with its own 6 us.
@@ -41,6 +39,3 @@ static void unexplained_time_stays_with_the_slowest_part(void **state)
     /* Reading costs nothing: the function still takes 32. */
     assert_float_equal(pipeline_scaled_period_ns(&pipeline, read, NULL, 4), 32000, 1e-9);
 }
-
-RUN_TESTS(cmocka_unit_test(period_is_the_slowest_part),
-          cmocka_unit_test(unexplained_time_stays_with_the_slowest_part))

@@ -39,7 +39,7 @@ static struct pipeline *build(struct profile_builder *b, uint32_t leader, struct
  * Of Map's calls of 20 and 30 none takes more than 50 us, Batch's call of 60 does. The second
  * step's TFRecord is another instance.
  */
-static void a_serial_pipeline(void **state)
+TEST(a_serial_pipeline)
 {
     struct profile_builder b;
     struct arena           scratch = { 0 };
@@ -47,7 +47,6 @@ static void a_serial_pipeline(void **state)
     const struct stage    *batch, *map, *record;
     uint32_t               host, main;
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_XSPACE);
     main = builder_timeline(&b, host, NO_ID, "python");
     for (int64_t step = 0; step < 2; step++) {
@@ -92,7 +91,7 @@ static void a_serial_pipeline(void **state)
  * executor step 5 runs an op on a pool thread 10..50. The Map stands in Prefetch's section; 80 us
  * of it are on its own thread, 40 us of its function on the pool. Prefetch waited 30.
  */
-static void a_prefetching_pipeline(void **state)
+TEST(a_prefetching_pipeline)
 {
     struct profile_builder b;
     struct arena           scratch = { 0 };
@@ -100,7 +99,6 @@ static void a_prefetching_pipeline(void **state)
     const struct stage    *prefetch, *map;
     uint32_t               host, main, producer, pool, tag;
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_XSPACE);
     main = builder_timeline(&b, host, NO_ID, "python");
     producer = builder_timeline(&b, host, NO_ID, "tf_data_prefetch");
@@ -131,5 +129,3 @@ static void a_prefetching_pipeline(void **state)
     arena_free(&scratch);
     builder_free(&b);
 }
-
-RUN_TESTS(cmocka_unit_test(a_serial_pipeline), cmocka_unit_test(a_prefetching_pipeline))

@@ -15,13 +15,12 @@
  * first at work at 100 us of the step. The call before the first step, of 900 us, counts for
  * nothing.
  */
-static void the_slowest_batch_is_taken_apart(void **state)
+TEST(the_slowest_batch_is_taken_apart)
 {
     struct profile_builder b;
     struct err             err = { 0 };
     uint32_t               host, main, producer;
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_XSPACE);
     main = builder_timeline(&b, host, NO_ID, "python");
     producer = builder_timeline(&b, host, NO_ID, "tf_data_prefetch");
@@ -66,12 +65,11 @@ static void the_slowest_batch_is_taken_apart(void **state)
 }
 
 /* What hands batches to accelerators has a generator right below it; each host has its own. */
-static void pipelines_of_hosts_and_devices(void **state)
+TEST(pipelines_of_hosts_and_devices)
 {
     struct profile_builder b;
     struct err             err = { 0 };
 
-    (void)state;
     builder_start(&b, FORMAT_XSPACE);
     for (int i = 0; i < 2; i++) {
         uint32_t host = builder_host(&b, i ? "second" : "first");
@@ -89,12 +87,11 @@ static void pipelines_of_hosts_and_devices(void **state)
     builder_free(&b);
 }
 
-static void without_iterators_it_says_why(void **state)
+TEST(without_iterators_it_says_why)
 {
     struct profile_builder b;
     struct err             err = { 0 };
 
-    (void)state;
     builder_start(&b, FORMAT_KINETO);
     builder_slice(&b, builder_timeline(&b, builder_host(&b, "h"), NO_ID, "main"), "op", ACTIVITY_OP,
                   0, 10);
@@ -104,7 +101,3 @@ static void without_iterators_it_says_why(void **state)
                         "no tf.data iterator events in the steps");
     builder_free(&b);
 }
-
-RUN_TESTS(cmocka_unit_test(the_slowest_batch_is_taken_apart),
-          cmocka_unit_test(pipelines_of_hosts_and_devices),
-          cmocka_unit_test(without_iterators_it_says_why))

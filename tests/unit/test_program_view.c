@@ -45,7 +45,7 @@ static bool ask(struct fixture *f, const char *module, const char *op, int64_t d
     return program_view_make(&f->b.study, &question, &f->b.arena, &f->view, &f->err);
 }
 
-static void what_a_fusion_holds_stands_below_it(void **state)
+TEST(what_a_fusion_holds_stands_below_it)
 {
     static const struct {
         uint32_t op, level;
@@ -53,7 +53,6 @@ static void what_a_fusion_holds_stands_below_it(void **state)
                    { OUTPUT, 0 }, { ONE, 0 },    { OTHER, 0 } };
     struct fixture f = { 0 };
 
-    (void)state;
     assert_true(ask(&f, "step", NULL, 1));
     assert_int_equal(f.view.module_count, 1);
     assert_int_equal(f.view.modules[0].op_count, OPS);
@@ -67,11 +66,10 @@ static void what_a_fusion_holds_stands_below_it(void **state)
 }
 
 /* One edge around the fusion are input and output; product is two away, back over the input. */
-static void neighbours_are_reached_one_way(void **state)
+TEST(neighbours_are_reached_one_way)
 {
     struct fixture f = { 0 };
 
-    (void)state;
     assert_true(ask(&f, NULL, "fusion.1", 3));
     assert_int_equal(f.view.centre, FUSION);
     assert_int_equal(f.view.op_count, 3);
@@ -82,13 +80,12 @@ static void neighbours_are_reached_one_way(void **state)
     builder_free(&f.b);
 }
 
-static void names_that_do_not_tell_are_refused(void **state)
+TEST(names_that_do_not_tell_are_refused)
 {
     static const struct {
         const char *module, *op;
     } cases[] = { { "none", NULL }, { NULL, "fusion" }, { NULL, "none" }, { "step", "fusion." } };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct fixture f = { 0 };
 
@@ -97,7 +94,3 @@ static void names_that_do_not_tell_are_refused(void **state)
         builder_free(&f.b);
     }
 }
-
-RUN_TESTS(cmocka_unit_test(what_a_fusion_holds_stands_below_it),
-          cmocka_unit_test(neighbours_are_reached_one_way),
-          cmocka_unit_test(names_that_do_not_tell_are_refused))

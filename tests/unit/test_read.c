@@ -9,14 +9,13 @@
 #define MNIST CASES_DIR "/recordings/tf1-mnist-softmax/profile/"
 
 /* A graph with two of its runs and the op log: four files of one profile, two steps. */
-static void options_name_inputs(void **state)
+TEST(options_name_inputs)
 {
     struct read_options options = { 0 };
     struct arena        arena = { 0 };
     struct profile      profile;
     struct err          err = { 0 };
 
-    (void)state;
     assert_true(vec_push(&options.graph_paths.values, &arena, MNIST "graph.pbtxt"));
     assert_true(vec_push(&options.run_meta_paths.values, &arena, MNIST "run_meta_0"));
     assert_true(vec_push(&options.run_meta_paths.values, &arena, MNIST "run_meta_1"));
@@ -60,7 +59,7 @@ static void write_stored_gzip(FILE *out, const char *bytes, size_t len)
 }
 
 /* Two events behind five million bytes of a member that says nothing. */
-static void streams_large_gzip(void **state)
+TEST(streams_large_gzip)
 {
     static const char start[] = "{\"schemaVersion\": 1, \"padding\": \"";
     static const char end[] =
@@ -80,7 +79,6 @@ static void streams_large_gzip(void **state)
     struct profile      profile;
     struct err          err = { 0 };
 
-    (void)state;
     assert_true(bytes && out);
     memcpy(bytes, start, sizeof start - 1);
     memset(bytes + sizeof start - 1, 'x', padding);
@@ -96,5 +94,3 @@ static void streams_large_gzip(void **state)
     free(bytes);
     arena_free(&arena);
 }
-
-RUN_TESTS(cmocka_unit_test(options_name_inputs), cmocka_unit_test(streams_large_gzip))

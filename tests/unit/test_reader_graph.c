@@ -73,14 +73,13 @@ static void check_memory(const struct tf_sample *sample)
     assert_int_equal(found, 24); /* both in 12 steps */
 }
 
-static void graph_runs_and_log_together(void **state)
+TEST(graph_runs_and_log_together)
 {
     struct tf_sample sample = { 0 };
     char             paths[12][256];
     struct op_ids    order;
     bool             is_acyclic;
 
-    (void)state;
     sample_file(&sample, SOFTMAX "graph.pbtxt");
     sample_file(&sample, SOFTMAX "tfprof_log");
     for (int i = 0; i < 12; i++) {
@@ -98,11 +97,10 @@ static void graph_runs_and_log_together(void **state)
     sample_free(&sample);
 }
 
-static void profile_proto_says_the_same(void **state)
+TEST(profile_proto_says_the_same)
 {
     struct tf_sample sample = { 0 };
 
-    (void)state;
     sample_file(&sample, SOFTMAX "profile_11");
     assert_true(sample_read(&sample, &reader_profile));
     check_softmax(&sample);
@@ -118,7 +116,7 @@ static void profile_proto_says_the_same(void **state)
 #define SHAPES(...) "attr { key: \"_output_shapes\" value { list { " __VA_ARGS__ " } } } "
 #define SHAPE2(a, b) "shape { dim { size: " #a " } dim { size: " #b " } } "
 
-static void text_graph_without_runs(void **state)
+TEST(text_graph_without_runs)
 {
     /* The convolution of tfprof's own documentation: 2x6x6x3 * 3x3x3x6 at stride 2: 5832 flops. */
     static const char text[] =
@@ -183,7 +181,6 @@ static void text_graph_without_runs(void **state)
     struct tf_sample sample = { 0 };
     const struct op *conv, *weights;
 
-    (void)state;
     sample_bytes(&sample, "graph.pbtxt", STR(text));
     assert_true(sample_read(&sample, &reader_graph));
     assert_int_equal(sample.profile.ops.count, 5);
@@ -204,7 +201,7 @@ static void text_graph_without_runs(void **state)
     sample_free(&sample);
 }
 
-static void damage_is_located(void **state)
+TEST(damage_is_located)
 {
     static const struct {
         struct str  bytes;
@@ -224,7 +221,6 @@ static void damage_is_located(void **state)
         { STR_INIT("node {\n"), 0, 2, 1, "" },
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct tf_sample sample = { 0 };
 
@@ -241,11 +237,10 @@ static void damage_is_located(void **state)
     }
 }
 
-static void what_is_whole_before_damage_is_kept(void **state)
+TEST(what_is_whole_before_damage_is_kept)
 {
     struct tf_sample sample = { 0 };
 
-    (void)state;
     sample_bytes(&sample, "graph",
                  STR("\x0a\x06\x0a\x01"
                      "a\x12\x01"
@@ -269,7 +264,7 @@ static void what_is_whole_before_damage_is_kept(void **state)
     sample_free(&sample);
 }
 
-static void each_kind_is_recognised(void **state)
+TEST(each_kind_is_recognised)
 {
     static const struct {
         const char *name;
@@ -285,7 +280,6 @@ static void each_kind_is_recognised(void **state)
         { CASES_DIR "/../CMakeLists.txt", false, false },
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(files); i++) {
         struct file file = { 0 };
         struct err  err = { 0 };
@@ -300,7 +294,7 @@ static void each_kind_is_recognised(void **state)
 }
 
 /* The classic tool warns once a step of a GPU lacks the row that sums its streams. */
-static void a_gpu_without_its_streams_is_known(void **state)
+TEST(a_gpu_without_its_streams_is_known)
 {
     static const struct {
         struct str run;
@@ -311,7 +305,6 @@ static void a_gpu_without_its_streams_is_known(void **state)
         { STR_INIT("\x0a\x1f\x0a\x08\x0a\x06/gpu:0\x0a\x13\x0a\x11/gpu:0/stream:all"), false },
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct tf_sample    sample = { 0 };
         struct read_options options = { .is_classic = true };
@@ -329,7 +322,7 @@ static void a_gpu_without_its_streams_is_known(void **state)
 #define RUN_OF(name) "\x12\x07\x0a\x01" name "\x10\x0a\x28\x05" /* begins at 10 us, takes 5 */
 
 /* What an op is beside computing goes by its type, which the graph tells and not the run. */
-static void ops_are_what_their_types_do(void **state)
+TEST(ops_are_what_their_types_do)
 {
     static const struct {
         const char        *name;
@@ -337,7 +330,6 @@ static void ops_are_what_their_types_do(void **state)
     } rows[] = { { "h", ACTIVITY_OUTPUT }, { "m", ACTIVITY_OP }, { "i", ACTIVITY_INPUT_WAIT } };
     struct tf_sample sample = { 0 };
 
-    (void)state;
     sample_bytes(&sample, "run_meta",
                  STR("\x0a\x25\x0a\x23\x0a\x06/cpu:0" RUN_OF("h") RUN_OF("m") RUN_OF("i")));
     sample_bytes(&sample, "graph.pbtxt",
@@ -359,11 +351,3 @@ static void ops_are_what_their_types_do(void **state)
     }
     sample_free(&sample);
 }
-
-RUN_TESTS(cmocka_unit_test(graph_runs_and_log_together),
-          cmocka_unit_test(profile_proto_says_the_same), cmocka_unit_test(text_graph_without_runs),
-          cmocka_unit_test(damage_is_located),
-          cmocka_unit_test(what_is_whole_before_damage_is_kept),
-          cmocka_unit_test(each_kind_is_recognised),
-          cmocka_unit_test(a_gpu_without_its_streams_is_known),
-          cmocka_unit_test(ops_are_what_their_types_do))

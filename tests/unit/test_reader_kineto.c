@@ -75,7 +75,7 @@ static int64_t stat_of(const struct profile *profile, enum stat_key key, uint32_
 /* Older traces of ROCm have no correlation: a call and its work share their external id, which
  * counts apart from those of ops. By time: op 0, its call 1, the other op 2; the stream: kernel 3.
  */
-static void calls_and_work_share_external_ids(void **state)
+TEST(calls_and_work_share_external_ids)
 {
     static const char text[] =
         "{\"traceEvents\": [\n"
@@ -90,7 +90,6 @@ static void calls_and_work_share_external_ids(void **state)
         "]}\n";
     struct reading reading;
 
-    (void)state;
     read_text(&reading, STR(text));
     assert_true(reading.is_fine);
     assert_int_equal(reading.profile.flows.count, 1);
@@ -101,7 +100,7 @@ static void calls_and_work_share_external_ids(void **state)
 }
 
 /* The device's process (17) tells of a wait once more; only the thread's counts as a call. */
-static void a_wait_is_told_twice(void **state)
+TEST(a_wait_is_told_twice)
 {
     static const char text[] =
         "{\"traceEvents\": [\n"
@@ -112,7 +111,6 @@ static void a_wait_is_told_twice(void **state)
         "]}\n";
     struct reading reading;
 
-    (void)state;
     read_text(&reading, STR(text));
     assert_true(reading.is_fine);
     assert_int_equal(reading.profile.timelines.count, 2);
@@ -136,7 +134,7 @@ static uint64_t unknown_of(const struct profile *profile, enum unknown_kind kind
     return 0;
 }
 
-static void what_is_new_is_told_by_name(void **state)
+TEST(what_is_new_is_told_by_name)
 {
     static const char text[] =
         "{\"traceEvents\": [\n"
@@ -149,7 +147,6 @@ static void what_is_new_is_told_by_name(void **state)
         "]}\n";
     struct reading reading;
 
-    (void)state;
     read_text(&reading, STR(text));
     assert_true(reading.is_fine);
     assert_int_equal(reading.profile.unknowns.count, 1);
@@ -160,13 +157,12 @@ static void what_is_new_is_told_by_name(void **state)
 
 /* Arguments of known events that are none of ours, nor known to be of no use ("queued"); events
  * that are like one before them count as well. Those of new categories are not asked for. */
-static void new_arguments_are_told_by_name(void **state)
+TEST(new_arguments_are_told_by_name)
 {
     struct arena   arena = { 0 };
     struct text    text = { .arena = &arena };
     struct reading reading;
 
-    (void)state;
     text_add(&text, STR("{\"traceEvents\": [\n"));
     for (int i = 0; i < 40; i++)
         text_print(&text,
@@ -193,7 +189,7 @@ static void new_arguments_are_told_by_name(void **state)
 }
 
 /* Copies of an accelerator of Meta's have one name; their arguments say which way and how much. */
-static void arguments_tell_where_a_copy_goes(void **state)
+TEST(arguments_tell_where_a_copy_goes)
 {
     static const char text[] =
         "{\"traceEvents\": [\n"
@@ -208,7 +204,6 @@ static void arguments_tell_where_a_copy_goes(void **state)
         "]}\n";
     struct reading reading;
 
-    (void)state;
     read_text(&reading, STR(text));
     assert_true(reading.is_fine);
     assert_int_equal(event_activity(&reading.profile, 0)->copy, COPY_D2H);
@@ -220,7 +215,7 @@ static void arguments_tell_where_a_copy_goes(void **state)
 
 /* Time 0 is the step's and the frame's start, 1.5 us behind the base. The frame is longer, so it
  * comes first: frame 0, step 1, op 2, launch 3, backward op 4; then the stream: kernel 5. */
-static void places_events_on_timelines(void **state)
+TEST(places_events_on_timelines)
 {
     static const struct {
         const char *name;
@@ -237,7 +232,6 @@ static void places_events_on_timelines(void **state)
     struct reading        reading;
     const struct profile *profile = &reading.profile;
 
-    (void)state;
     read_text(&reading, STR(small));
     assert_true(reading.is_fine);
     assert_int_equal(profile->event_count, 6);
@@ -260,13 +254,12 @@ static void places_events_on_timelines(void **state)
     arena_free(&reading.arena);
 }
 
-static void reads_what_stands_beside_events(void **state)
+TEST(reads_what_stands_beside_events)
 {
     struct reading        reading;
     const struct profile *profile = &reading.profile;
     const struct device  *device;
 
-    (void)state;
     read_text(&reading, STR(small));
     assert_int_equal(profile->devices.count, 1);
     device = profile->devices.items;
@@ -286,7 +279,7 @@ static void reads_what_stands_beside_events(void **state)
     arena_free(&reading.arena);
 }
 
-static void joins_and_measures(void **state)
+TEST(joins_and_measures)
 {
     struct reading              reading;
     const struct profile       *profile = &reading.profile;
@@ -295,7 +288,6 @@ static void joins_and_measures(void **state)
     const struct memory_event  *memory;
     const struct source_line   *line;
 
-    (void)state;
     read_text(&reading, STR(small));
     assert_int_equal(profile->flows.count, 2);
     assert_int_equal(profile->flows.items[0].from, 3);
@@ -336,9 +328,8 @@ static void joins_and_measures(void **state)
 }
 
 /* Each prefix is copied, so that reading past its end is seen. */
-static void every_prefix_is_answered(void **state)
+TEST(every_prefix_is_answered)
 {
-    (void)state;
     for (size_t len = 1; len < sizeof small - 3; len++) {
         struct reading reading;
         char          *text = malloc(len);
@@ -355,11 +346,10 @@ static void every_prefix_is_answered(void **state)
     }
 }
 
-static void steps_over_what_is_no_json(void **state)
+TEST(steps_over_what_is_no_json)
 {
     struct reading reading;
 
-    (void)state;
     read_text(&reading, STR("[{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":2},"
                             "{\"ph\":\"X\",\"name\":\"b \"quoted\"\",\"ts\":2},\n"
                             "{\"ph\":\"X\",\"name\":\"c\",\"ts\":3,\"dur\":1},"
@@ -372,11 +362,10 @@ static void steps_over_what_is_no_json(void **state)
     arena_free(&reading.arena);
 }
 
-static void a_long_event_keeps_its_duration(void **state)
+TEST(a_long_event_keeps_its_duration)
 {
     struct reading reading;
 
-    (void)state;
     read_text(&reading, STR("[{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":10000000.5}]"));
     assert_true(reading.is_fine);
     assert_true(event_duration_ns(&reading.profile, 0) == INT64_C(10000000500));
@@ -384,11 +373,10 @@ static void a_long_event_keeps_its_duration(void **state)
 }
 
 /* 2^50 ns are 1.126 million seconds. */
-static void nobody_records_for_weeks(void **state)
+TEST(nobody_records_for_weeks)
 {
     struct reading reading;
 
-    (void)state;
     read_text(&reading, STR("[{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":1.125e12},"
                             "{\"ph\":\"X\",\"name\":\"b\",\"ts\":1,\"dur\":1.127e12}]"));
     assert_true(reading.is_fine);
@@ -399,11 +387,10 @@ static void nobody_records_for_weeks(void **state)
 
 /* Two allocations of 300 and 500 bytes failed: PyTorch's "[OutOfMemory]", which is no memory event.
  */
-static void failed_allocations_are_counted(void **state)
+TEST(failed_allocations_are_counted)
 {
     struct reading reading;
 
-    (void)state;
     read_text(
         &reading,
         STR("{\"traceEvents\": [{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::mm\","
@@ -421,12 +408,11 @@ static void failed_allocations_are_counted(void **state)
 }
 
 /* An empty name and none: rules and tables take names for texts. */
-static void what_has_no_name_is_told_so(void **state)
+TEST(what_has_no_name_is_told_so)
 {
     struct reading        reading;
     const struct profile *profile = &reading.profile;
 
-    (void)state;
     read_text(&reading, STR("[{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"\",\"ts\":1,\"dur\":1},"
                             "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"ts\":3,\"dur\":1}]"));
     assert_true(reading.is_fine);
@@ -437,7 +423,7 @@ static void what_has_no_name_is_told_so(void **state)
 }
 
 /* FLOPs by hand: output 2 x 8 x 16 x 16 (padding 1, stride 2 of 32), filter 3 x 3 x 3. */
-static void convolutions_and_attention_have_flops(void **state)
+TEST(convolutions_and_attention_have_flops)
 {
     static const struct {
         const char *name, *args;
@@ -462,7 +448,6 @@ static void convolutions_and_attention_have_flops(void **state)
         { "aten::relu", "\"Input Dims\":[[4]],\"Input type\":[\"float\"]", -1 },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct reading reading;
         char           text[1024];
@@ -478,7 +463,7 @@ static void convolutions_and_attention_have_flops(void **state)
     }
 }
 
-static void knows_its_files(void **state)
+TEST(knows_its_files)
 {
     static const struct {
         const char *text;
@@ -493,7 +478,6 @@ static void knows_its_files(void **state)
         { "", false },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         assert_int_equal(reader_kineto.score(str_from(rows[i].text), "x") > 0, rows[i].is_ours);
 }
@@ -513,12 +497,11 @@ static void read_twice(struct reading *reading, size_t budget_bytes)
 
 /* In the least budget that one rank fits, up to a factor of two, it takes more than a quarter, so
  * that two of them take more than half: the second is left out. 64 MB are enough for both. */
-static void ranks_past_the_budget_are_left_out(void **state)
+TEST(ranks_past_the_budget_are_left_out)
 {
     struct reading reading;
     size_t         budget_bytes = 1 << 10;
 
-    (void)state;
     for (read_twice(&reading, budget_bytes); !reading.is_fine; budget_bytes *= 2) {
         assert_true(budget_bytes < 64 << 20);
         arena_free(&reading.arena);
@@ -534,16 +517,3 @@ static void ranks_past_the_budget_are_left_out(void **state)
     assert_false(has_note(&reading.profile, "is left out"));
     arena_free(&reading.arena);
 }
-
-RUN_TESTS(cmocka_unit_test(places_events_on_timelines),
-          cmocka_unit_test(reads_what_stands_beside_events), cmocka_unit_test(joins_and_measures),
-          cmocka_unit_test(calls_and_work_share_external_ids),
-          cmocka_unit_test(arguments_tell_where_a_copy_goes),
-          cmocka_unit_test(what_is_new_is_told_by_name),
-          cmocka_unit_test(new_arguments_are_told_by_name), cmocka_unit_test(a_wait_is_told_twice),
-          cmocka_unit_test(every_prefix_is_answered), cmocka_unit_test(steps_over_what_is_no_json),
-          cmocka_unit_test(a_long_event_keeps_its_duration),
-          cmocka_unit_test(nobody_records_for_weeks), cmocka_unit_test(what_has_no_name_is_told_so),
-          cmocka_unit_test(failed_allocations_are_counted),
-          cmocka_unit_test(convolutions_and_attention_have_flops),
-          cmocka_unit_test(knows_its_files), cmocka_unit_test(ranks_past_the_budget_are_left_out))

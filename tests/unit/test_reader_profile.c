@@ -10,7 +10,7 @@ extern const struct reader reader_profile, reader_graph;
 
 #define SOFTMAX CASES_DIR "/recordings/tf1-mnist-softmax/profile/"
 
-static void as_the_classic_tool_answers(void **state)
+TEST(as_the_classic_tool_answers)
 {
     /* requested, peak, residual and output bytes, cpu micros, as it printed them */
     static const struct {
@@ -24,7 +24,6 @@ static void as_the_classic_tool_answers(void **state)
     };
     struct tf_sample sample = { 0 };
 
-    (void)state;
     sample_file(&sample, SOFTMAX "profile_11");
     assert_true(sample_read(&sample, &reader_profile));
     assert_int_equal(sample.profile.recorded_steps.count, 12);
@@ -49,7 +48,7 @@ static void as_the_classic_tool_answers(void **state)
 
 /* "a" gives [5], "b" [7]; "s" takes a, then b, which stand the other way round on the wire, where a
  * map has no order. Nodes are entries of a map by id: 1, 2, 3. */
-static void inputs_stand_in_their_order(void **state)
+TEST(inputs_stand_in_their_order)
 {
     static const char bytes[] =
         "\x0A\x13\x08\x01\x12\x0F" /* nodes[1]: name, op, output_shapes[0] */
@@ -73,7 +72,6 @@ static void inputs_stand_in_their_order(void **state)
     struct tf_sample sample = { 0 };
     const struct op *op;
 
-    (void)state;
     sample_bytes(&sample, "profile_0", (struct str) { bytes, sizeof bytes - 1 });
     assert_true(sample_read(&sample, &reader_profile));
     op = &sample.profile.ops.items[sample_op(&sample, "s")];
@@ -94,7 +92,7 @@ static void read_cut(const struct reader *reader, struct str bytes, size_t budge
     sample_free(&sample);
 }
 
-static void cuts_and_budgets(void **state)
+TEST(cuts_and_budgets)
 {
     static const struct {
         const char          *path;
@@ -106,7 +104,6 @@ static void cuts_and_budgets(void **state)
         { SOFTMAX "tfprof_log", &reader_graph },
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct file file;
         struct err  err = { 0 };
@@ -121,6 +118,3 @@ static void cuts_and_budgets(void **state)
         file_close(&file);
     }
 }
-
-RUN_TESTS(cmocka_unit_test(as_the_classic_tool_answers),
-          cmocka_unit_test(inputs_stand_in_their_order), cmocka_unit_test(cuts_and_budgets))

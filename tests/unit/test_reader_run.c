@@ -48,13 +48,12 @@ static const char *type_of(const struct tf_sample *sample, const char *name)
 }
 
 /* x -> x/send -> x/recv -> y; both inputs of y are one edge. */
-static void graphs_that_ran_are_the_graph_of_ops(void **state)
+TEST(graphs_that_ran_are_the_graph_of_ops)
 {
     struct tf_sample sample = { 0 };
     struct op_ids    order;
     bool             is_acyclic;
 
-    (void)state;
     sample_bytes(&sample, "run_meta", STR(partitions));
     assert_true(sample_read(&sample, &reader_graph));
     assert_int_equal(sample.profile.ops.count, 6); /* x, send, recv, y; n of f; z, which only ran */
@@ -68,11 +67,10 @@ static void graphs_that_ran_are_the_graph_of_ops(void **state)
     sample_free(&sample);
 }
 
-static void a_given_graph_counts_instead(void **state)
+TEST(a_given_graph_counts_instead)
 {
     struct tf_sample sample = { 0 };
 
-    (void)state;
     sample_bytes(&sample, "run_meta", STR(partitions));
     sample_bytes(&sample, "graph.pbtxt", STR("node { name: 'x' op: 'Const' }"));
     assert_true(sample_read(&sample, &reader_graph));
@@ -82,11 +80,10 @@ static void a_given_graph_counts_instead(void **state)
     sample_free(&sample);
 }
 
-static void a_function_s_graphs_stand_in(void **state)
+TEST(a_function_s_graphs_stand_in)
 {
     struct tf_sample sample = { 0 };
 
-    (void)state;
     sample_bytes(&sample, "run_meta",
                  STR("function_graphs {\n"
                      " partition_graphs { node { name: 'a' op: 'Neg' } }"
@@ -101,12 +98,11 @@ static void a_function_s_graphs_stand_in(void **state)
     sample_free(&sample);
 }
 
-static void threads_have_their_names(void **state)
+TEST(threads_have_their_names)
 {
     struct tf_sample      sample = { 0 };
     const struct profile *profile = &sample.profile;
 
-    (void)state;
     sample_bytes(&sample, "run_meta", STR(partitions));
     assert_true(sample_read(&sample, &reader_graph));
     assert_int_equal(profile->timelines.count, 2);
@@ -120,13 +116,12 @@ static void threads_have_their_names(void **state)
 
 /* Two runs of x in step 1, whose memory adds up, and one in step 2, on the same thread; only the
  * first file sums the streams of the GPU, whose single rows therefore count in neither. */
-static void several_runs_follow_each_other(void **state)
+TEST(several_runs_follow_each_other)
 {
     struct tf_sample      sample = { 0 };
     const struct profile *profile = &sample.profile;
     uint32_t              x;
 
-    (void)state;
     sample_bytes(
         &sample, "run_meta_2",
         STR("step_stats { dev_stats { " CPU
@@ -177,7 +172,7 @@ static const char costs[] =
     "    memory { allocator_name: 'cpu' total_bytes: 8 peak_bytes: 8 } } } }\n";
 
 /* What the step recorded of b counts; a has only the cost graph. */
-static void cost_graph_fills_in(void **state)
+TEST(cost_graph_fills_in)
 {
     struct tf_sample        sample = { 0 };
     const struct profile   *profile = &sample.profile;
@@ -186,7 +181,6 @@ static void cost_graph_fills_in(void **state)
     const struct tensor    *result;
     uint32_t                a, b;
 
-    (void)state;
     sample_bytes(&sample, "run_meta", STR(costs));
     assert_true(sample_read(&sample, &reader_graph));
     a = sample_op(&sample, "a");
@@ -237,7 +231,7 @@ static const char allocations[] =
     "      allocation_records { alloc_micros: 1040 alloc_bytes: -300 }"
     "      allocation_records { alloc_micros: 0 alloc_bytes: 5 } } } } }\n";
 
-static void single_allocations_make_a_timeline(void **state)
+TEST(single_allocations_make_a_timeline)
 {
     /* Time 0 is 1010 us. "pinned" has 700 in use at 1035: 600 before the 100, 300 less the 300
      * before; 400 after the free. "cpu" never tells what it has in use. */
@@ -259,7 +253,6 @@ static void single_allocations_make_a_timeline(void **state)
     struct tf_sample      sample = { 0 };
     const struct profile *profile = &sample.profile;
 
-    (void)state;
     sample_bytes(&sample, "run_meta", STR(allocations));
     assert_true(sample_read(&sample, &reader_graph));
     assert_int_equal(profile->memory_events.count, ARRAY_COUNT(rows));
@@ -304,11 +297,10 @@ static void read_within(struct str bytes, size_t budget_bytes)
     sample_free(&sample);
 }
 
-static void cuts_flips_and_budgets(void **state)
+TEST(cuts_flips_and_budgets)
 {
     static const char *const texts[] = { partitions, costs, allocations };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(texts); i++) {
         struct arena arena = { 0 };
         struct str   whole = packed(texts[i], &arena);
@@ -334,7 +326,7 @@ static void cuts_flips_and_budgets(void **state)
     }
 }
 
-static void runs_of_graphs_alone_are_recognised(void **state)
+TEST(runs_of_graphs_alone_are_recognised)
 {
     static const char *const texts[] = {
         "cost_graph { node { name: 'a' id: 3 compute_cost: 5 } }",
@@ -343,7 +335,6 @@ static void runs_of_graphs_alone_are_recognised(void **state)
     };
     struct arena arena = { 0 };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(texts); i++) {
         struct tf_sample sample = { 0 };
 
@@ -355,12 +346,3 @@ static void runs_of_graphs_alone_are_recognised(void **state)
     }
     arena_free(&arena);
 }
-
-RUN_TESTS(cmocka_unit_test(graphs_that_ran_are_the_graph_of_ops),
-          cmocka_unit_test(a_given_graph_counts_instead),
-          cmocka_unit_test(a_function_s_graphs_stand_in),
-          cmocka_unit_test(threads_have_their_names),
-          cmocka_unit_test(several_runs_follow_each_other), cmocka_unit_test(cost_graph_fills_in),
-          cmocka_unit_test(single_allocations_make_a_timeline),
-          cmocka_unit_test(runs_of_graphs_alone_are_recognised),
-          cmocka_unit_test(cuts_flips_and_budgets))

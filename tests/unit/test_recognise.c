@@ -39,9 +39,8 @@ static const struct {
     { BYTES("\xff\x00\x01\x02"), "known format" },
 };
 
-static void names_what_it_is(void **state)
+TEST(names_what_it_is)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct err err = { 0 };
 
@@ -52,15 +51,12 @@ static void names_what_it_is(void **state)
     }
 }
 
-static void knows_tar_by_its_magic(void **state)
+TEST(knows_tar_by_its_magic)
 {
     char       block[512] = "profile.pb";
     struct err err = { 0 };
 
-    (void)state;
     memcpy(block + 257, "ustar", 5);
     assert_false(recognise((struct str) { block, sizeof block }, &err));
     assert_non_null(strstr(err.text, "tar archive"));
 }
-
-RUN_TESTS(cmocka_unit_test(names_what_it_is), cmocka_unit_test(knows_tar_by_its_magic))

@@ -55,11 +55,10 @@ static void build_wait(struct profile_builder *b)
     run_analyses(b);
 }
 
-static void parts_sum_to_the_step(void **state)
+TEST(parts_sum_to_the_step)
 {
     struct profile_builder b;
 
-    (void)state;
     build_wait(&b);
     assert_float_equal(builder_fact(&b, "part.compute_ns"), 55000, 1e-6);
     assert_float_equal(builder_fact(&b, "part.host_ns"), 42000, 1e-6);
@@ -73,12 +72,11 @@ static void parts_sum_to_the_step(void **state)
  * Beside the computation Python takes one of its two cores: in those 40 us it does 20 us of its
  * work, the other 40 us follow. 80 us in all, where a computation of one thread would leave 60.
  */
-static void work_beside_needs_a_core(void **state)
+TEST(work_beside_needs_a_core)
 {
     struct profile_builder b;
     uint32_t               host, python, workers[2];
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_XSPACE);
     b.profile.hosts.items[host].core_count = 2;
     python = builder_timeline(&b, host, NO_ID, "python");
@@ -106,7 +104,7 @@ static void work_beside_needs_a_core(void **state)
  * hardware threads. On two, which share a core, one and a half thread did 1.15 of a core's work, so
  * that those 40 us are 40 * 1.15 / 1.5 alone. So it is when the 80 us are copies to a device.
  */
-static void computing_beside_the_host_stays(void **state)
+TEST(computing_beside_the_host_stays)
 {
     static const struct {
         uint32_t           cores;
@@ -118,7 +116,6 @@ static void computing_beside_the_host_stays(void **state)
                   { 2, 0, 20000 + 40000 * 1.15 / 1.5, ACTIVITY_PYTHON, PART_HOST },
                   { 8, 0, 60000, ACTIVITY_TRANSFER, PART_COPY } };
 
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct profile_builder b;
         uint32_t               host, python, worker;
@@ -151,12 +148,11 @@ static void computing_beside_the_host_stays(void **state)
  * there counts as twice the usual, so that a step is (100 + 100 + 140) / 3 = 113.3 us, of which the
  * usual one of 100 us stands for. Without Python 160 / 340 of that are left.
  */
-static void an_op_that_was_held_up_once_counts_as_usual(void **state)
+TEST(an_op_that_was_held_up_once_counts_as_usual)
 {
     struct profile_builder b;
     uint32_t               host, thread;
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_KINETO);
     b.profile.hosts.items[host].core_count = 8;
     thread = builder_timeline(&b, host, NO_ID, "python");
@@ -185,12 +181,11 @@ static void an_op_that_was_held_up_once_counts_as_usual(void **state)
  * Python ends 10 us behind it: host: 300 (before the call) + 10 + 10 (until the program starts) +
  * 10 (behind it), compute: 670
  */
-static void python_waits_unseen(void **state)
+TEST(python_waits_unseen)
 {
     struct profile_builder b;
     uint32_t               host, python, worker, op;
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_XSPACE);
     b.profile.hosts.items[host].core_count = 2;
     python = builder_timeline(&b, host, NO_ID, "python");
@@ -210,11 +205,10 @@ static void python_waits_unseen(void **state)
     builder_free(&b);
 }
 
-static void edits_change_what_they_select(void **state)
+TEST(edits_change_what_they_select)
 {
     struct profile_builder b;
 
-    (void)state;
     build_wait(&b);
     /* Nothing edited: the measured step. */
     assert_float_equal(replayed(&b, (struct edit) { .kind = EDIT_STEP, .ns = 0 }), 100000, 1e-3);
@@ -276,11 +270,10 @@ static void build_input(struct profile_builder *b, uint32_t core_count)
     finish_input(b);
 }
 
-static void stages_are_told_apart(void **state)
+TEST(stages_are_told_apart)
 {
     struct profile_builder b;
 
-    (void)state;
     build_input(&b, 4);
     assert_float_equal(builder_fact(&b, "input.wait_share"), 0.6, 1e-9);
     assert_float_equal(builder_fact(&b, "input.period_ns"), 100000, 1);
@@ -292,11 +285,10 @@ static void stages_are_told_apart(void **state)
     builder_free(&b);
 }
 
-static void the_pipeline_sets_the_pace(void **state)
+TEST(the_pipeline_sets_the_pace)
 {
     struct profile_builder b;
 
-    (void)state;
     build_input(&b, 4);
     /* Map four times as fast: 20 + 20 = 40 us a batch, the step's own 40 us remain. */
     assert_float_equal(replayed(&b, (struct edit) { .kind = EDIT_STAGE_SCALE,
@@ -319,11 +311,10 @@ static void the_pipeline_sets_the_pace(void **state)
 /* Two hardware threads share one core, and two at work there do 1.3 times the work of one: the
  * step's 40 us of computing beside the producer ran at 0.65 of full speed and need 26 us without
  * it. */
-static void input_leaves_its_core(void **state)
+TEST(input_leaves_its_core)
 {
     struct profile_builder b;
 
-    (void)state;
     build_input(&b, 2);
     assert_float_equal(replayed(&b, (struct edit) { .kind = EDIT_STAGE_SCALE,
                                                     .select = { .stage = ".*" },
@@ -334,12 +325,11 @@ static void input_leaves_its_core(void **state)
 
 /* A pool task that says nothing of its purpose: 50 us of each step's wait for input. It counts as
  * work for input, 100 + 50 us a step of the producer and the pool. */
-static void pool_tasks_follow_the_step(void **state)
+TEST(pool_tasks_follow_the_step)
 {
     struct profile_builder b;
     uint32_t               pool;
 
-    (void)state;
     start_input(&b, 4);
     pool = builder_timeline(&b, 0, NO_ID, "tf_Compute");
     for (int64_t t = 0; t < 1000000; t += 100000)
@@ -352,12 +342,11 @@ static void pool_tasks_follow_the_step(void **state)
 /* One producer thread: Batch over a shuffle over a map whose function flips at random, 20 us of
  * each 100 us step. The pipeline keeps up, and only what is below the map is the same each epoch.
  */
-static void randomness_and_pace_are_seen(void **state)
+TEST(randomness_and_pace_are_seen)
 {
     struct profile_builder b;
     uint32_t               host, python, producer, flip;
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_XSPACE);
     python = builder_timeline(&b, host, NO_ID, "python");
     producer = builder_timeline(&b, host, NO_ID, "tf_data_iterator_resource");
@@ -394,14 +383,13 @@ static void randomness_and_pace_are_seen(void **state)
 
 /* A producer that is at work for 80 us of each 100 us step, more than half of it. Whether it holds
  * the step is whether the consumer waits in the buffer: 2 us, ready; 60 us, not. */
-static void ready_batches_keep_up(void **state)
+TEST(ready_batches_keep_up)
 {
     static const struct {
         int64_t wait_ns;
         double  keeps_up;
     } rows[] = { { 2000, 1 }, { 60000, 0 } };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct profile_builder b;
         uint32_t               host, python, producer;
@@ -428,14 +416,13 @@ static void ready_batches_keep_up(void **state)
     }
 }
 
-static void bad_patterns_are_usage_errors(void **state)
+TEST(bad_patterns_are_usage_errors)
 {
     struct profile_builder b;
     struct replay_result   result;
     struct err             err = { 0 };
     struct edit            edit = { .kind = EDIT_SCALE, .select = { .name = "(" } };
 
-    (void)state;
     build_wait(&b);
     assert_false(replay_run(&b.study, &edit, 1, &result, &err));
     assert_int_equal(err.code, ERR_USAGE);
@@ -445,9 +432,8 @@ static void bad_patterns_are_usage_errors(void **state)
 /* The thread that leads a step of 100 us waits 60 us for a batch from a cache, of which a Map below
  * it takes 50: the cache is being filled, all 60 us are gone in the next epoch, and the input keeps
  * up then. A cache that is read has nothing below it. */
-static void a_cache_that_is_being_filled(void **state)
+TEST(a_cache_that_is_being_filled)
 {
-    (void)state;
     for (int fills = 0; fills < 2; fills++) {
         struct profile_builder b;
         uint32_t               host, python;
@@ -470,14 +456,3 @@ static void a_cache_that_is_being_filled(void **state)
         builder_free(&b);
     }
 }
-
-RUN_TESTS(cmocka_unit_test(a_cache_that_is_being_filled), cmocka_unit_test(parts_sum_to_the_step),
-          cmocka_unit_test(edits_change_what_they_select),
-          cmocka_unit_test(work_beside_needs_a_core),
-          cmocka_unit_test(computing_beside_the_host_stays),
-          cmocka_unit_test(an_op_that_was_held_up_once_counts_as_usual),
-          cmocka_unit_test(ready_batches_keep_up), cmocka_unit_test(python_waits_unseen),
-          cmocka_unit_test(stages_are_told_apart), cmocka_unit_test(the_pipeline_sets_the_pace),
-          cmocka_unit_test(input_leaves_its_core), cmocka_unit_test(pool_tasks_follow_the_step),
-          cmocka_unit_test(randomness_and_pace_are_seen),
-          cmocka_unit_test(bad_patterns_are_usage_errors))

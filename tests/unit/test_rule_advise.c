@@ -47,14 +47,13 @@ static const struct finding *find(const struct advice *advice, const char *rule)
     return NULL;
 }
 
-static void the_input_is_named(void **state)
+TEST(the_input_is_named)
 {
     struct profile_builder b;
     struct advise_options  options = { 0 };
     struct advice          advice;
     struct err             err = { 0 };
 
-    (void)state;
     build(&b);
     list_of(&options.only, "input-bound-step", &b.arena);
     if (!advise_run(&b.study, &options, &b.arena, &advice, &err))
@@ -72,14 +71,13 @@ static void the_input_is_named(void **state)
     builder_free(&b);
 }
 
-static void every_rule_is_accounted_for(void **state)
+TEST(every_rule_is_accounted_for)
 {
     struct profile_builder b;
     struct advise_options  options = { 0 };
     struct advice          first, second;
     struct err             err = { 0 };
 
-    (void)state;
     build(&b);
     assert_true(advise_run(&b.study, &options, &b.arena, &first, &err));
     assert_true(advise_run(&b.study, &options, &b.arena, &second, &err));
@@ -103,7 +101,7 @@ static void every_rule_is_accounted_for(void **state)
     builder_free(&b);
 }
 
-static void wrong_words_name_the_nearest(void **state)
+TEST(wrong_words_name_the_nearest)
 {
     static const struct {
         const char *only, *skip, *set, *message;
@@ -118,7 +116,6 @@ static void wrong_words_name_the_nearest(void **state)
     };
     struct profile_builder b;
 
-    (void)state;
     build(&b);
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct advise_options options = { 0 };
@@ -139,14 +136,13 @@ static void wrong_words_name_the_nearest(void **state)
     builder_free(&b);
 }
 
-static void a_setting_changes_the_rule(void **state)
+TEST(a_setting_changes_the_rule)
 {
     struct profile_builder b;
     struct advise_options  options = { 0 };
     struct advice          advice;
     struct err             err = { 0 };
 
-    (void)state;
     build(&b);
     list_of(&options.only, "input-bound-step", &b.arena);
     list_of(&options.set, "input-bound-step.min_share=90%", &b.arena);
@@ -156,13 +152,12 @@ static void a_setting_changes_the_rule(void **state)
     builder_free(&b);
 }
 
-static void a_rule_is_explained_with_numbers(void **state)
+TEST(a_rule_is_explained_with_numbers)
 {
     struct profile_builder  b;
     struct rule_explanation explanation;
     struct err              err = { 0 };
 
-    (void)state;
     build(&b);
     assert_true(rule_explain("input-bound-step", NULL, &b.study, &b.arena, &explanation, &err));
     assert_int_equal(explanation.outcome, RULE_FOUND);
@@ -172,8 +167,3 @@ static void a_rule_is_explained_with_numbers(void **state)
     assert_int_equal(err.code, ERR_USAGE);
     builder_free(&b);
 }
-
-RUN_TESTS(cmocka_unit_test(the_input_is_named), cmocka_unit_test(every_rule_is_accounted_for),
-          cmocka_unit_test(wrong_words_name_the_nearest),
-          cmocka_unit_test(a_setting_changes_the_rule),
-          cmocka_unit_test(a_rule_is_explained_with_numbers))

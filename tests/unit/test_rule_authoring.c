@@ -63,12 +63,11 @@ static bool says(const struct text *report, const char *words)
     return str_contains(text_str(report), str_from(words));
 }
 
-static void the_template_is_a_tested_rule(void **state)
+TEST(the_template_is_a_tested_rule)
 {
     struct arena   arena = { 0 };
     struct outcome outcome = author(&arena, NULL, NULL);
 
-    (void)state;
     assert_int_equal(outcome.checked.rule_count, 1);
     assert_int_equal(outcome.checked.fault_count, 0);
     assert_int_equal(outcome.checked.untested_count, 0);
@@ -77,7 +76,7 @@ static void the_template_is_a_tested_rule(void **state)
 }
 
 /* A fiftieth of the threshold: halved or doubled it stays below. 90 % of the step stays above. */
-static void numbers_far_from_the_threshold_are_untested(void **state)
+TEST(numbers_far_from_the_threshold_are_untested)
 {
     struct arena   arena = { 0 };
     struct outcome outcome =
@@ -89,7 +88,6 @@ static void numbers_far_from_the_threshold_are_untested(void **state)
                "    { name = \"none\", finding = false,\n"
                "      facts = { [\"step.ns\"] = 1e7, [\"part.input_ns\"] = 2e4 } },");
 
-    (void)state;
     assert_int_equal(outcome.checked.fault_count, 0);
     assert_true(says(&outcome.report, "parameter min_share halved and doubled"));
     assert_true(says(&outcome.report, "part.input_ns halved and doubled"));
@@ -98,13 +96,12 @@ static void numbers_far_from_the_threshold_are_untested(void **state)
 }
 
 /* The example's words are shown where they stand. It no longer keeps quiet, and no other does. */
-static void faults_show_the_line(void **state)
+TEST(faults_show_the_line)
 {
     struct arena   arena = { 0 };
     struct outcome outcome =
         author(&arena, "[\"part.input_ns\"] = 0.8e6", "[\"part.input_ns\"] = 8e6");
 
-    (void)state;
     assert_int_equal(outcome.checked.fault_count, 2);
     assert_true(
         says(&outcome.report, "slow-decode.lua:44:15: example 2 should be one that is quiet"));
@@ -112,13 +109,12 @@ static void faults_show_the_line(void **state)
     arena_free(&arena);
 }
 
-static void a_script_that_does_not_load_shows_the_line(void **state)
+TEST(a_script_that_does_not_load_shows_the_line)
 {
     struct arena   arena = { 0 };
     struct outcome outcome =
         author(&arena, "local share = input_ns / step_ns", "local share = = 1");
 
-    (void)state;
     assert_int_equal(outcome.checked.fault_count, 1);
     assert_true(says(&outcome.report, "slow-decode.lua:20:5: unexpected symbol near '='"));
     assert_true(says(&outcome.report, "    local share = = 1"));
@@ -127,32 +123,30 @@ static void a_script_that_does_not_load_shows_the_line(void **state)
 }
 
 /* What a function of ours complains about stands in the line that calls it: in the template, 19. */
-static void complaints_name_the_line_of_the_script(void **state)
+TEST(complaints_name_the_line_of_the_script)
 {
     struct arena   arena = { 0 };
     struct outcome outcome = author(&arena, "p.fact[\"step.ns\"],", "p.fact[\"step.medain_ns\"],");
 
-    (void)state;
     assert_true(says(&outcome.report, "slow-decode.lua:19: no analysis makes a fact "
                                       "'step.medain_ns'; did you mean 'step.median_ns'?"));
     arena_free(&arena);
 }
 
-static void lint_names_what_is_not_used(void **state)
+TEST(lint_names_what_is_not_used)
 {
     struct arena   arena = { 0 };
     struct outcome outcome = author(
         &arena, "  params = {\n",
         "  params = {\n    unused = { default = 1, unit = \"count\", doc = \"nothing\" },\n");
 
-    (void)state;
     assert_int_equal(outcome.remarks, 1);
     assert_true(says(&outcome.remarks_text, "slow-decode.lua:12:5: this parameter is not used"));
     arena_free(&arena);
 }
 
 /* Messages of the loader know no line: the field or name that they are about has one. */
-static void faults_of_fields_show_the_line(void **state)
+TEST(faults_of_fields_show_the_line)
 {
     static const struct {
         const char *from, *to, *said;
@@ -166,7 +160,6 @@ static void faults_of_fields_show_the_line(void **state)
           "slow-decode.lua:10:14: no analysis makes a fact or table 'step.medain_ns'" },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct arena   arena = { 0 };
         struct outcome outcome = author(&arena, rows[i].from, rows[i].to);
@@ -178,13 +171,12 @@ static void faults_of_fields_show_the_line(void **state)
     }
 }
 
-static void words_of_rules_steer_no_terminal(void **state)
+TEST(words_of_rules_steer_no_terminal)
 {
     struct arena   arena = { 0 };
     struct outcome outcome = author(&arena, "if share < cfg.min_share then return nil end",
                                     "error('\\27[2J\\n::error::')");
 
-    (void)state;
     assert_int_equal(outcome.checked.rule_count, 1);
     assert_true(says(&outcome.report, "\\x1b[2J\\x0a::error::"));
     assert_false(says(&outcome.report, "\x1b"));
@@ -192,7 +184,7 @@ static void words_of_rules_steer_no_terminal(void **state)
 }
 
 /* What does not load is quoted: it might be a file that only the one who looks may read. */
-static void links_lead_nowhere_else(void **state)
+TEST(links_lead_nowhere_else)
 {
     char                 directory[] = "/tmp/tfprof-author-XXXXXX", path[128];
     char                 secret[] = "/tmp/tfprof-secret-XXXXXX";
@@ -202,7 +194,6 @@ static void links_lead_nowhere_else(void **state)
     struct rules_checked checked = { 0 };
     struct err           err = { 0 };
 
-    (void)state;
     assert_true(file >= 0);
     close(file);
     assert_non_null(mkdtemp(directory));
@@ -236,13 +227,12 @@ static bool refuse_filters(void)
            prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
 }
 
-static void it_is_known_whether_system_calls_are_filtered(void **state)
+TEST(it_is_known_whether_system_calls_are_filtered)
 {
     struct arena arena = { 0 };
     pid_t        pid;
     int          status = 0;
 
-    (void)state;
     assert_true(author(&arena, NULL, NULL).has_filter);
     pid = fork();
     if (pid == 0)
@@ -254,24 +244,12 @@ static void it_is_known_whether_system_calls_are_filtered(void **state)
 
 #else
 
-static void it_is_known_whether_system_calls_are_filtered(void **state)
+TEST(it_is_known_whether_system_calls_are_filtered)
 {
     struct arena arena = { 0 };
 
-    (void)state;
     assert_true(author(&arena, NULL, NULL).has_no_filter);
     arena_free(&arena);
 }
 
 #endif
-
-RUN_TESTS(cmocka_unit_test(the_template_is_a_tested_rule),
-          cmocka_unit_test(numbers_far_from_the_threshold_are_untested),
-          cmocka_unit_test(faults_show_the_line),
-          cmocka_unit_test(a_script_that_does_not_load_shows_the_line),
-          cmocka_unit_test(complaints_name_the_line_of_the_script),
-          cmocka_unit_test(lint_names_what_is_not_used),
-          cmocka_unit_test(faults_of_fields_show_the_line),
-          cmocka_unit_test(words_of_rules_steer_no_terminal),
-          cmocka_unit_test(links_lead_nowhere_else),
-          cmocka_unit_test(it_is_known_whether_system_calls_are_filtered))

@@ -145,7 +145,7 @@ static void send_too_much(void *context, struct child_pipe *pipe)
     child_send(pipe, (struct str) { bytes, sizeof bytes });
 }
 
-static void attempts_are_refused(void **state)
+TEST(attempts_are_refused)
 {
     static const struct {
         const char *name;
@@ -160,7 +160,6 @@ static void attempts_are_refused(void **state)
     };
     pid_t self = getpid();
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct arena arena = { 0 };
         struct child child;
@@ -183,7 +182,7 @@ static void attempts_are_refused(void **state)
     }
 }
 
-static void ends_are_told(void **state)
+TEST(ends_are_told)
 {
     static const struct {
         child_work *work;
@@ -195,7 +194,6 @@ static void ends_are_told(void **state)
     };
     static const struct child_limits brief = { (size_t)16 << 20, 500000000 };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct arena arena = { 0 };
         struct child child;
@@ -212,5 +210,3 @@ static void ends_are_told(void **state)
         arena_free(&arena);
     }
 }
-
-RUN_TESTS(cmocka_unit_test(attempts_are_refused), cmocka_unit_test(ends_are_told))

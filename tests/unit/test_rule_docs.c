@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "rules/catalogue.h"
 
-static void the_guides_example_passes(void **state)
+TEST(the_guides_example_passes)
 {
     char                 directory[] = "/tmp/tfprof-rules-XXXXXX", path[128];
     struct arena         arena = { 0 };
@@ -17,7 +17,6 @@ static void the_guides_example_passes(void **state)
     struct text          report = { .arena = &arena };
     struct rules_checked checked = { 0 };
 
-    (void)state;
     assert_true(file_open(&file, TESTS_DIR "/../docs/checkers.md", 0, &err));
     size_t start = str_search(file.bytes, STR("```lua\n")) + sizeof "```lua";
     assert_true(start < file.bytes.len);
@@ -35,11 +34,4 @@ static void the_guides_example_passes(void **state)
     assert_int_equal(checked.rule_count, 1);
     file_close(&file);
     arena_free(&arena);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = { cmocka_unit_test(the_guides_example_passes) };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

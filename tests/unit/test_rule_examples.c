@@ -4,14 +4,13 @@
 
 #include "rules/catalogue.h"
 
-static void rules_do_what_their_examples_say(void **state)
+TEST(rules_do_what_their_examples_say)
 {
     struct arena         arena = { 0 };
     struct err           err = { 0 };
     struct text          report = { .arena = &arena };
     struct rules_checked checked = { 0 };
 
-    (void)state;
     if (!rules_check(TESTS_DIR "/../checkers", NULL, &arena, &report, &checked, &err))
         fail_msg("%s", err.text);
     if (checked.fault_count > 0)
@@ -21,13 +20,12 @@ static void rules_do_what_their_examples_say(void **state)
     arena_free(&arena);
 }
 
-static void builtin_rules_load(void **state)
+TEST(builtin_rules_load)
 {
     struct arena     arena = { 0 };
     struct err       err = { 0 };
     struct rule_list list;
 
-    (void)state;
     if (!rules_list(NULL, &arena, &list, &err))
         fail_msg("%s", err.text);
     for (size_t i = 0; i < list.failed.count; i++)
@@ -38,5 +36,3 @@ static void builtin_rules_load(void **state)
         assert_true(list.rules.items[i].summary[0] != '\0');
     arena_free(&arena);
 }
-
-RUN_TESTS(cmocka_unit_test(rules_do_what_their_examples_say), cmocka_unit_test(builtin_rules_load))

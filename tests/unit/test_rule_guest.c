@@ -109,7 +109,7 @@ static void run_all(struct fixture *f, const char *const *bodies, size_t count,
 }
 
 /* Each fails with what it did; those behind it still run. */
-static void attacks_fail_alone(void **state)
+TEST(attacks_fail_alone)
 {
     static const struct {
         const char *body, *said;
@@ -143,7 +143,6 @@ static void attacks_fail_alone(void **state)
     struct rule_run runs[ARRAY_COUNT(rows)];
     struct fixture  f;
 
-    (void)state;
     fixture_make(&f);
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
         bodies[i] = rows[i].body;
@@ -163,7 +162,7 @@ static void attacks_fail_alone(void **state)
 }
 
 /* What breaks out of Lua ends the process, and no more. */
-static void broken_processes_fail_alone(void **state)
+TEST(broken_processes_fail_alone)
 {
     static const char *const bodies[] = { "p:whatif { { 'scale' } }", "return nil",
                                           "p:whatif { { 'scale' } }" };
@@ -172,7 +171,6 @@ static void broken_processes_fail_alone(void **state)
         const char      *said;
     } rows[] = { { crash, "process" }, { hang, "ran for too long" } };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct rule_run runs[3];
         struct fixture  f;
@@ -191,7 +189,7 @@ static void broken_processes_fail_alone(void **state)
 
 /* Each is ended after ten times its 50 ms, all of a folder after fifteen times; those of another
  * folder have their own. */
-static void many_slow_rules_share_a_limit(void **state)
+TEST(many_slow_rules_share_a_limit)
 {
     static const char *const body = "p:whatif { { 'scale' } }";
     const struct rule_limits brief = { (size_t)4 << 20, 2000000, 50000000 };
@@ -204,7 +202,6 @@ static void many_slow_rules_share_a_limit(void **state)
     struct err        err = { 0 };
     int64_t           start_ns = trace_now_ns();
 
-    (void)state;
     fixture_make(&f);
     struct rule_view view = {
         .facts = &f.facts, .format = "xspace", .framework = "jax", .replay = hang
@@ -222,7 +219,7 @@ static void many_slow_rules_share_a_limit(void **state)
 }
 
 /* A rule that was kept from working for longer than it may work has not run for too long. */
-static void waiting_is_no_work(void **state)
+TEST(waiting_is_no_work)
 {
     static const char *const body = "p:whatif { { 'scale' } } for i = 1, 100000 do end return nil";
     const struct rule_limits brief = { (size_t)4 << 20, 2000000, 60000000 };
@@ -233,7 +230,6 @@ static void waiting_is_no_work(void **state)
     struct fixture           f;
     struct err               err = { 0 };
 
-    (void)state;
     fixture_make(&f);
     struct rule_view view = {
         .facts = &f.facts, .format = "xspace", .framework = "jax", .replay = wait_idly
@@ -245,7 +241,7 @@ static void waiting_is_no_work(void **state)
     arena_free(&f.arena);
 }
 
-static void loading_is_apart_too(void **state)
+TEST(loading_is_apart_too)
 {
     static const struct {
         const char *script, *said;
@@ -259,7 +255,6 @@ static void loading_is_apart_too(void **state)
     struct rule    rules[ARRAY_COUNT(rows)];
     struct fixture f;
 
-    (void)state;
     fixture_make(&f);
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
         rules[i] = (struct rule) { .info.file = "x.lua", .script = str_from(rows[i].script) };
@@ -311,13 +306,12 @@ static bool decodes(struct fixture *f, const struct rule *rule, struct str bytes
     return coder_is_done(&coder);
 }
 
-static void answers_are_checked(void **state)
+TEST(answers_are_checked)
 {
     struct fixture  f;
     struct rule     rule = { .info.id = "x" };
     struct rule_run run;
 
-    (void)state;
     fixture_make(&f);
     struct str whole = encoded_run(&f, &rule);
     assert_true(decodes(&f, &rule, whole, &run));
@@ -336,7 +330,3 @@ static void answers_are_checked(void **state)
         }
     arena_free(&f.arena);
 }
-
-RUN_TESTS(cmocka_unit_test(attacks_fail_alone), cmocka_unit_test(broken_processes_fail_alone),
-          cmocka_unit_test(many_slow_rules_share_a_limit), cmocka_unit_test(waiting_is_no_work),
-          cmocka_unit_test(loading_is_apart_too), cmocka_unit_test(answers_are_checked))

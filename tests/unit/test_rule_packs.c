@@ -56,7 +56,7 @@ static struct option_list list_of(struct arena *arena, const char *a, const char
     return list;
 }
 
-static void manifests_are_checked(void **state)
+TEST(manifests_are_checked)
 {
     static const struct {
         const char *manifest, *said;
@@ -79,7 +79,6 @@ static void manifests_are_checked(void **state)
         { "name = acme\n", "expected a string in quotes", 1 },
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct arena     arena = { 0 };
         struct err       err = { 0 };
@@ -102,7 +101,7 @@ static void manifests_are_checked(void **state)
 }
 
 /* What a pack's rules may be called; NULL: it loads. */
-static void ids_carry_the_packs_name(void **state)
+TEST(ids_carry_the_packs_name)
 {
     static const struct {
         const char *manifest, *fields, *said;
@@ -114,7 +113,6 @@ static void ids_carry_the_packs_name(void **state)
         { NULL, "id = 'x'", NULL },
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct arena     arena = { 0 };
         struct err       err = { 0 };
@@ -135,14 +133,13 @@ static void ids_carry_the_packs_name(void **state)
     }
 }
 
-static void names_are_taken_once(void **state)
+TEST(names_are_taken_once)
 {
     struct arena     arena = { 0 };
     struct err       err = { 0 };
     struct folder    one, two;
     struct rule_list list;
 
-    (void)state;
     folder_make(&one, good, "id = 'acme/x'");
     folder_make(&two, NULL, "id = 'acme/x'");
     struct option_list folders = list_of(&arena, one.path, two.path);
@@ -169,7 +166,7 @@ static void names_are_taken_once(void **state)
 
 /* min_share is halved by strict and divided by ten by all, within its range; `strict` goes before
  * that; other parameters stay. */
-static void presets_lower_thresholds(void **state)
+TEST(presets_lower_thresholds)
 {
     static const char fields[] =
         "id = 'x', params = { min_share = { default = 0.4, min = 0.05, unit = 'share', doc = 'd' "
@@ -189,7 +186,6 @@ static void presets_lower_thresholds(void **state)
     struct folder folder;
     struct err    err = { 0 };
 
-    (void)state;
     folder_make(&folder, NULL, fields);
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct arena    arena = { 0 };
@@ -210,7 +206,7 @@ static void presets_lower_thresholds(void **state)
 
 /* Whether a rule of preset `own` runs under `preset`; naming it or setting its severity asks for
  * it. */
-static void presets_choose_rules(void **state)
+TEST(presets_choose_rules)
 {
     static const struct {
         const char *own, *preset, *only, *set;
@@ -228,7 +224,6 @@ static void presets_choose_rules(void **state)
     };
     struct err err = { 0 };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct arena          arena = { 0 };
         struct rule_set       set = { 0 };
@@ -251,7 +246,3 @@ static void presets_choose_rules(void **state)
         arena_free(&arena);
     }
 }
-
-RUN_TESTS(cmocka_unit_test(manifests_are_checked), cmocka_unit_test(ids_carry_the_packs_name),
-          cmocka_unit_test(names_are_taken_once), cmocka_unit_test(presets_lower_thresholds),
-          cmocka_unit_test(presets_choose_rules))

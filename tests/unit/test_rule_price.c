@@ -1,7 +1,7 @@
 /* Prices of findings, alone and together. */
 #include "rank_program.h"
 
-static void methods_price_as_documented(void **state)
+TEST(methods_price_as_documented)
 {
     const struct {
         struct price_request price;
@@ -21,7 +21,6 @@ static void methods_price_as_documented(void **state)
         { { METHOD_EXPOSED, 900 * MS, NAN, NAN, NAN, NAN }, 0, 100, 100, 100 },
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct fixture f;
         start(&f, replay_parts);
@@ -47,7 +46,7 @@ static double expected_ns(double model_ms, double added)
 
 enum where { HOST, DEVICE };
 
-static void recorded_pairs_make_the_range(void **state)
+TEST(recorded_pairs_make_the_range)
 {
     static const struct {
         enum where      where;
@@ -63,7 +62,6 @@ static void recorded_pairs_make_the_range(void **state)
 #undef CALIBRATED
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct fixture f;
         struct impact  impact = { .has_saving = true,
@@ -107,7 +105,7 @@ static void recorded_pairs_make_the_range(void **state)
 
 /* 40 ms of the step by the model, of 45 that the step takes of what it is about: with an
  * accelerator the range ends there. */
-static void no_saving_exceeds_what_it_is_about(void **state)
+TEST(no_saving_exceeds_what_it_is_about)
 {
     struct fixture f;
     struct impact  impact = { .has_saving = true,
@@ -121,7 +119,6 @@ static void no_saving_exceeds_what_it_is_about(void **state)
                               .confidence = CONFIDENCE_MEDIUM };
     struct impact  alone = impact;
 
-    (void)state;
     start(&f, replay_parts);
     price_calibrate(&f.pricing, &alone);
     assert_true(alone.high_ns > 45 * MS);
@@ -131,13 +128,12 @@ static void no_saving_exceeds_what_it_is_about(void **state)
     arena_free(&f.arena);
 }
 
-static void without_replay_the_fallback_prices(void **state)
+TEST(without_replay_the_fallback_prices)
 {
     struct fixture f;
     struct draft   draft;
     struct err     err = { 0 };
 
-    (void)state;
     start(&f, no_replay);
     draft = draft_of(&f, 0, (struct price_request) { .method = METHOD_REPLAY }, 1u << PART_INPUT);
     draft.fallback = (struct price_request) { METHOD_EXPOSED, 20 * MS, NAN, NAN, NAN, NAN };
@@ -174,12 +170,11 @@ static const double worth_of[][BOUND + 1] = {
 #undef CALIBRATED
 };
 
-static void together_is_replayed_not_added(void **state)
+TEST(together_is_replayed_not_added)
 {
     struct fixture f;
     struct joint   joint = { 0 };
 
-    (void)state;
     start(&f, replay_parts);
     add(&f, 0, (struct price_request) { .method = METHOD_REPLAY }, 1u << PART_INPUT);
     add(&f, 1, (struct price_request) { .method = METHOD_REPLAY },
@@ -203,12 +198,11 @@ static void together_is_replayed_not_added(void **state)
 }
 
 /* A time that a formula gives is taken where the finding claims it: 20 of the 40 ms of input. */
-static void together_knows_claims_of_formulas(void **state)
+TEST(together_knows_claims_of_formulas)
 {
     struct fixture f;
     struct joint   joint = { 0 };
 
-    (void)state;
     start(&f, replay_parts);
     add(&f, 0, (struct price_request) { METHOD_EXPOSED, 20 * MS, 20 * MS, 20 * MS, NAN, NAN },
         1u << PART_INPUT);
@@ -223,12 +217,11 @@ static void together_knows_claims_of_formulas(void **state)
 
 /* A bound of 20 ms of computing behind a replay of all input: what it says of the 60 ms that are
  * left, and the less, the more the first took. */
-static void bounds_count_for_what_they_are_worth(void **state)
+TEST(bounds_count_for_what_they_are_worth)
 {
     struct fixture f;
     struct joint   joint = { 0 };
 
-    (void)state;
     start(&f, replay_parts);
     add(&f, 0, (struct price_request) { .method = METHOD_REPLAY }, 1u << PART_INPUT);
     add(&f, 1, (struct price_request) { METHOD_SHARE, 20 * MS, NAN, NAN, NAN, NAN },
@@ -244,11 +237,3 @@ static void bounds_count_for_what_they_are_worth(void **state)
                                                   bound->mid_ns / (60 * MS))) < 1);
     arena_free(&f.arena);
 }
-
-RUN_TESTS(cmocka_unit_test(methods_price_as_documented),
-          cmocka_unit_test(recorded_pairs_make_the_range),
-          cmocka_unit_test(no_saving_exceeds_what_it_is_about),
-          cmocka_unit_test(without_replay_the_fallback_prices),
-          cmocka_unit_test(together_is_replayed_not_added),
-          cmocka_unit_test(together_knows_claims_of_formulas),
-          cmocka_unit_test(bounds_count_for_what_they_are_worth))

@@ -1,11 +1,10 @@
 /* Claims, order and words of findings. */
 #include "rank_program.h"
 
-static void the_more_specific_keeps_the_time(void **state)
+TEST(the_more_specific_keeps_the_time)
 {
     struct fixture f;
 
-    (void)state;
     start(&f, replay_parts);
     assert_true(vec_push(&f.rules[1].info.more_specific_than, &f.arena, "a"));
     add(&f, 0, (struct price_request) { METHOD_EXPOSED, 40 * MS, NAN, NAN, NAN, NAN },
@@ -28,9 +27,8 @@ static void the_more_specific_keeps_the_time(void **state)
 
 /* 5 of 100 ms are no reason to be silent about the 40 they are part of. Of remedies for one input
  * pipeline the more specific one is said. */
-static void a_small_part_leaves_the_whole(void **state)
+TEST(a_small_part_leaves_the_whole)
 {
-    (void)state;
     for (int is_input = 0; is_input < 2; is_input++) {
         struct fixture f;
 
@@ -49,9 +47,8 @@ static void a_small_part_leaves_the_whole(void **state)
 
 /* Without a device what is vague about 40 of 100 ms stays beside a more specific finding of 1 ms of
  * them, and goes below one of 30. */
-static void what_is_vague_stays_beside_a_small_part(void **state)
+TEST(what_is_vague_stays_beside_a_small_part)
 {
-    (void)state;
     for (int is_large = 0; is_large < 2; is_large++) {
         struct fixture f;
 
@@ -72,9 +69,8 @@ static void what_is_vague_stays_beside_a_small_part(void **state)
 
 /* What has no price and is told by a finding that has one goes below it; what warns, or is told by
  * another rule, stays. */
-static void a_fact_goes_below_what_tells_it(void **state)
+TEST(a_fact_goes_below_what_tells_it)
 {
-    (void)state;
     for (int is_warning = 0; is_warning < 2; is_warning++) {
         struct fixture f;
 
@@ -97,7 +93,7 @@ static void a_fact_goes_below_what_tells_it(void **state)
 
 /* Behind a veto prices are gone and nothing warns but what is about the recording and, without a
  * price, about kernels; memory keeps its price. */
-static void a_veto_takes_prices_away(void **state)
+TEST(a_veto_takes_prices_away)
 {
     static const struct {
         const char   *category;
@@ -116,7 +112,6 @@ static void a_veto_takes_prices_away(void **state)
         { "memory", SEVERITY_WARN, 30, "memory", true, SEVERITY_WARN },
     };
 
-    (void)state;
     for (size_t veto = 0; veto < 2; veto++) {
         struct fixture f;
 
@@ -146,12 +141,11 @@ static void a_veto_takes_prices_away(void **state)
 }
 
 /* An error of another kind stands behind a warning about the limit that the verdict names. */
-static void the_limit_is_told_first(void **state)
+TEST(the_limit_is_told_first)
 {
     static const char *const classes[] = { "compute-bound", "host-bound", "mixed" };
     static const char *const first[] = { "kernels", "idle", "idle" };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(classes); i++) {
         struct fixture f;
 
@@ -169,11 +163,10 @@ static void the_limit_is_told_first(void **state)
 }
 
 /* Formulas that claim no time of the path: where they name the same op it is one loop, else two. */
-static void two_loops_are_two_findings(void **state)
+TEST(two_loops_are_two_findings)
 {
     static const char *const ops[] = { "select", "select", "slice" };
 
-    (void)state;
     for (int other = 1; other < 3; other++) {
         struct fixture f;
 
@@ -191,11 +184,10 @@ static void two_loops_are_two_findings(void **state)
     }
 }
 
-static void one_cause_but_different_time_is_two_findings(void **state)
+TEST(one_cause_but_different_time_is_two_findings)
 {
     struct fixture f;
 
-    (void)state;
     start(&f, replay_parts);
     f.rules[0].info.cause = f.rules[1].info.cause = "host";
     add(&f, 0, (struct price_request) { .method = METHOD_REPLAY }, 1u << PART_INPUT);
@@ -206,11 +198,10 @@ static void one_cause_but_different_time_is_two_findings(void **state)
     arena_free(&f.arena);
 }
 
-static void small_findings_are_infos(void **state)
+TEST(small_findings_are_infos)
 {
     struct fixture f;
 
-    (void)state;
     start(&f, replay_parts);
     add(&f, 0, (struct price_request) { METHOD_EXPOSED, 0.4 * MS, NAN, NAN, NAN, NAN }, 0);
     rank_findings(&f.list);
@@ -218,11 +209,10 @@ static void small_findings_are_infos(void **state)
     arena_free(&f.arena);
 }
 
-static void fingerprints_ignore_numbers(void **state)
+TEST(fingerprints_ignore_numbers)
 {
     struct fixture f;
 
-    (void)state;
     start(&f, replay_parts);
     for (int i = 0; i < 3; i++)
         add(&f, 0, (struct price_request) { .method = METHOD_NONE }, 0);
@@ -240,7 +230,7 @@ static void fingerprints_ignore_numbers(void **state)
 
 /* The rule wants an error; the low end of the range decides: a fifth of the step for an error, an
  * eighth for a warning. Who configured it gets it from half a hundredth on. */
-static void the_low_end_decides_how_loud(void **state)
+TEST(the_low_end_decides_how_loud)
 {
     static const struct {
         double        low_ms, mid_ms;
@@ -251,7 +241,6 @@ static void the_low_end_decides_how_loud(void **state)
         { 0.2, 0.6, SEVERITY_INFO, SEVERITY_ERROR },  { 0.2, 0.4, SEVERITY_INFO, SEVERITY_INFO },
     };
 
-    (void)state;
     for (size_t i = 0; i < 2 * ARRAY_COUNT(rows); i++) {
         bool           is_configured = i % 2;
         struct fixture f;
@@ -273,11 +262,10 @@ static void the_low_end_decides_how_loud(void **state)
 
 /* What is lowered to a small info does not stay ahead of a larger bound: 1 of 100 ms that its rule
  * takes for a warning, and a share of 60 ms. */
-static void the_order_is_of_what_is_said(void **state)
+TEST(the_order_is_of_what_is_said)
 {
     struct fixture f;
 
-    (void)state;
     start(&f, replay_parts);
     add(&f, 0, (struct price_request) { METHOD_EXPOSED, 1 * MS, NAN, NAN, NAN, NAN }, 0);
     add(&f, 1, (struct price_request) { METHOD_SHARE, 60 * MS, NAN, NAN, NAN, NAN }, 0);
@@ -290,7 +278,7 @@ static void the_order_is_of_what_is_said(void **state)
 
 /* Three ways to save 40 of 100 ms: by stages that the step waits 40 or 10 ms for, and by a guess of
  * the rule's. What freed cores are to give is a guess too, and a guess never warns. */
-static void guesses_do_not_warn(void **state)
+TEST(guesses_do_not_warn)
 {
     static const struct {
         double          wait_ms;
@@ -302,7 +290,6 @@ static void guesses_do_not_warn(void **state)
         { 40, CONFIDENCE_LOW, CONFIDENCE_LOW, SEVERITY_INFO },
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct fixture f;
         struct err     err = { 0 };
@@ -322,14 +309,3 @@ static void guesses_do_not_warn(void **state)
         arena_free(&f.arena);
     }
 }
-
-RUN_TESTS(cmocka_unit_test(the_more_specific_keeps_the_time),
-          cmocka_unit_test(a_small_part_leaves_the_whole),
-          cmocka_unit_test(what_is_vague_stays_beside_a_small_part),
-          cmocka_unit_test(a_fact_goes_below_what_tells_it),
-          cmocka_unit_test(a_veto_takes_prices_away), cmocka_unit_test(the_limit_is_told_first),
-          cmocka_unit_test(two_loops_are_two_findings),
-          cmocka_unit_test(one_cause_but_different_time_is_two_findings),
-          cmocka_unit_test(small_findings_are_infos), cmocka_unit_test(fingerprints_ignore_numbers),
-          cmocka_unit_test(the_low_end_decides_how_loud),
-          cmocka_unit_test(the_order_is_of_what_is_said), cmocka_unit_test(guesses_do_not_warn))

@@ -48,7 +48,7 @@ static void finish(struct fixture *f)
     arena_free(&f->arena);
 }
 
-static void attacks_fail(void **state)
+TEST(attacks_fail)
 {
     static const struct {
         const char *body, *message;
@@ -142,7 +142,6 @@ static void attacks_fail(void **state)
 
     int faults = 0;
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct fixture f;
         int64_t        start_ns = trace_cpu_ns();
@@ -160,13 +159,12 @@ static void attacks_fail(void **state)
 }
 
 /* Where instructions would last for hours, the clock ends a rule: also between calls of C. */
-static void time_is_bounded(void **state)
+TEST(time_is_bounded)
 {
     static const struct rule_limits brief = { (size_t)4 << 20, INT64_MAX, 20000000 };
     static const char *const bodies[] = { "while true do end", "while true do pcall(error) end",
                                           "while true do local s = ('a'):rep(1000) end" };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(bodies); i++) {
         struct fixture f;
         int64_t        start_ns = trace_cpu_ns();
@@ -177,13 +175,12 @@ static void time_is_bounded(void **state)
     }
 }
 
-static void bytecode_is_refused(void **state)
+TEST(bytecode_is_refused)
 {
     struct arena arena = { 0 };
     struct rule  rule;
     struct err   err = { 0 };
 
-    (void)state;
     assert_true(rule_load(&rule, "x.lua", STR("\x1bLua\x54"), &limits, &arena, &err));
     assert_non_null(strstr(rule.error, "binary"));
     rule_free(&rule);
@@ -191,7 +188,7 @@ static void bytecode_is_refused(void **state)
 }
 
 /* Lua seeds its hashes a state; nothing a rule can see may depend on that. */
-static void runs_are_the_same(void **state)
+TEST(runs_are_the_same)
 {
     static const char body[] =
         "local s = '' local t = {} for i = 1, 50 do t['k' .. (i * 7919 % 101)] = i end "
@@ -199,7 +196,6 @@ static void runs_are_the_same(void **state)
         "return skip { reason = s .. tostring({}) .. tostring(print) .. tostring(pairs) }";
     char first[4096] = "";
 
-    (void)state;
     for (int i = 0; i < 5; i++) {
         struct fixture f;
         assert_string_equal(run_body(&f, body, &limits), "");
@@ -211,11 +207,10 @@ static void runs_are_the_same(void **state)
     }
 }
 
-static void a_small_heap_is_told(void **state)
+TEST(a_small_heap_is_told)
 {
     struct rule_limits small = limits;
 
-    (void)state;
     for (small.memory_bytes = 1000; small.memory_bytes < 200000; small.memory_bytes += 1009) {
         struct arena arena = { 0 };
         struct rule  rule = { 0 };
@@ -229,7 +224,3 @@ static void a_small_heap_is_told(void **state)
         arena_free(&arena);
     }
 }
-
-RUN_TESTS(cmocka_unit_test(attacks_fail), cmocka_unit_test(time_is_bounded),
-          cmocka_unit_test(bytecode_is_refused), cmocka_unit_test(runs_are_the_same),
-          cmocka_unit_test(a_small_heap_is_told))

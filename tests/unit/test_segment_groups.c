@@ -73,13 +73,12 @@ static double length_of(const struct profile_builder *b, const struct segment_gr
 }
 
 /* fusion: 60 us in each of two steps; other: 60 us in one. */
-static void equal_work_of_two_steps_is_one_group(void **state)
+TEST(equal_work_of_two_steps_is_one_group)
 {
     struct profile_builder       b;
     const struct segment_groups *groups = build(&b);
     size_t                       count;
 
-    (void)state;
     assert_float_equal(length_of(&b, groups, "fusion", &count), 120000, 1e-6);
     assert_int_equal(count, 1);
     assert_float_equal(length_of(&b, groups, "other", &count), 60000, 1e-6);
@@ -89,14 +88,13 @@ static void equal_work_of_two_steps_is_one_group(void **state)
 }
 
 /* Groups sum to the steps, 300 us, and each segment is of the part of its group. */
-static void groups_hold_every_segment(void **state)
+TEST(groups_hold_every_segment)
 {
     struct profile_builder       b;
     const struct segment_groups *groups = build(&b);
     const struct path           *path = &b.study.path;
     double                       sum_ns = 0;
 
-    (void)state;
     for (size_t i = 0; i < groups->groups.count; i++)
         sum_ns += groups->groups.items[i].length_ns;
     assert_float_equal(sum_ns, 3.0 * STEP_NS, 1e-6);
@@ -106,6 +104,3 @@ static void groups_hold_every_segment(void **state)
                          groups->groups.items[groups->group_of_segment[i]].part);
     builder_free(&b);
 }
-
-RUN_TESTS(cmocka_unit_test(equal_work_of_two_steps_is_one_group),
-          cmocka_unit_test(groups_hold_every_segment))

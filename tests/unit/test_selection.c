@@ -36,14 +36,13 @@ static struct memory_event memory_on(uint32_t device, uint32_t event)
 
 /* Of host 1 alone: its thread and streams, its kernels with their bytes, and what they are tied to.
  */
-static void a_host_stays_whole(void **state)
+TEST(a_host_stays_whole)
 {
     struct profile_builder builder;
     struct profile        *profile = &builder.profile;
     struct err             err = { 0 };
     int64_t                bytes;
 
-    (void)state;
     build(&builder);
     assert_true(selection_host(profile, "1", &err)); /* by rank */
     assert_int_equal(profile->hosts.count, 1);
@@ -70,13 +69,12 @@ static void a_host_stays_whole(void **state)
 
 /* The second GPU of both hosts: both calls of a host stay, as its thread does, one launch of each.
  */
-static void a_device_stays_with_all_threads(void **state)
+TEST(a_device_stays_with_all_threads)
 {
     struct profile_builder builder;
     struct profile        *profile = &builder.profile;
     struct err             err = { 0 };
 
-    (void)state;
     build(&builder);
     assert_true(vec_push(&profile->memory_events, profile->arena, memory_on(0, NO_ID)));
     assert_true(vec_push(&profile->memory_events, profile->arena, memory_on(3, NO_ID)));
@@ -93,7 +91,7 @@ static void a_device_stays_with_all_threads(void **state)
     builder_free(&builder);
 }
 
-static void names_are_whole_words(void **state)
+TEST(names_are_whole_words)
 {
     static const struct {
         const char *name;
@@ -101,7 +99,6 @@ static void names_are_whole_words(void **state)
     } rows[] = { { "/device:GPU:1", 2 }, { "GPU 1", 2 }, { "1", 2 },  { "/device:gpu:1", 2 },
                  { "PU:1", 0 },          { ":1", 0 },    { "11", 0 }, { "", 0 } };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct profile_builder builder;
         struct err             err = { 0 };
@@ -118,12 +115,11 @@ static void names_are_whole_words(void **state)
     }
 }
 
-static void what_is_there_is_said(void **state)
+TEST(what_is_there_is_said)
 {
     struct profile_builder builder;
     struct err             err = { 0 };
 
-    (void)state;
     build(&builder);
     assert_false(selection_host(&builder.profile, "worker7", &err));
     assert_string_equal(err.text, "no host 'worker7' is there");
@@ -131,6 +127,3 @@ static void what_is_there_is_said(void **state)
     assert_int_equal(builder.profile.event_count, 8);
     builder_free(&builder);
 }
-
-RUN_TESTS(cmocka_unit_test(a_host_stays_whole), cmocka_unit_test(a_device_stays_with_all_threads),
-          cmocka_unit_test(names_are_whole_words), cmocka_unit_test(what_is_there_is_said))

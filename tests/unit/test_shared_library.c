@@ -33,7 +33,7 @@ static char *text_of(tfprof_answer *answer)
 }
 
 /* Neither the order of questions nor how often one is asked changes an answer. */
-static void answers_do_not_depend_on_others(void **state)
+TEST(answers_do_not_depend_on_others)
 {
     const char *const edits[] = { "no-input-wait", NULL };
     tfprof_profile   *profile = opened(NULL), *other = opened(NULL);
@@ -42,7 +42,6 @@ static void answers_do_not_depend_on_others(void **state)
     char             *info = text_of(tfprof_info(other, NULL, NULL));
     char             *text;
 
-    (void)state;
     free(text_of(tfprof_report(profile, NULL, NULL)));
     text = text_of(tfprof_whatif(profile, edits, NULL));
     assert_string_equal(text, whatif);
@@ -79,7 +78,7 @@ static void expect_error(tfprof_error **where, int kind, const char *part)
     *where = NULL;
 }
 
-static void options_that_cannot_be_are_refused(void **state)
+TEST(options_that_cannot_be_are_refused)
 {
     static const struct {
         const char *option;
@@ -96,7 +95,6 @@ static void options_that_cannot_be_are_refused(void **state)
     };
     tfprof_profile *profile = opened(NULL);
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const char *const options[] = { rows[i].option, NULL };
         tfprof_error     *error = NULL;
@@ -107,14 +105,13 @@ static void options_that_cannot_be_are_refused(void **state)
     tfprof_close(profile);
 }
 
-static void errors_tell_their_kind(void **state)
+TEST(errors_tell_their_kind)
 {
     const char *const missing[] = { "nowhere.json" }, *const here[] = { RECORDING };
     const char *const little[] = { "memory=1000", NULL }, *const whole[] = { "steps=900:", NULL };
     tfprof_error   *error = NULL;
     tfprof_profile *profile;
 
-    (void)state;
     assert_null(tfprof_open(missing, 1, NULL, &error));
     expect_error(&error, TFPROF_ERROR_INPUT, "nowhere.json");
     assert_null(tfprof_open(missing, 1, NULL, NULL));
@@ -138,14 +135,13 @@ static void errors_tell_their_kind(void **state)
     tfprof_answer_free(NULL);
 }
 
-static void a_gate_that_fails_is_an_answer(void **state)
+TEST(a_gate_that_fails_is_an_answer)
 {
     const char *const here[] = { RECORDING };
     const char *const holds[] = { "budget=findings.total >= 0", NULL };
     const char *const fails[] = { "budget=findings.total < 0", "inconclusive=pass", NULL };
     tfprof_answer    *answer = tfprof_gate(here, 1, fails, NULL);
 
-    (void)state;
     assert_non_null(answer);
     assert_int_equal(tfprof_answer_status(answer), 1);
     assert_non_null(strstr(tfprof_answer_text(answer), "\"outcome\": \"fail\""));
@@ -168,7 +164,7 @@ static size_t lines_of(tfprof_answer *answer)
 }
 
 /* Children moved out live on when all else is gone, as the interface's text demands. */
-static void tables_outlive_their_profile(void **state)
+TEST(tables_outlive_their_profile)
 {
     const char *const  csv[] = { "format=csv", NULL };
     const char *const  two[] = { "columns=name,duration_ns", "sort=duration_ns", NULL };
@@ -179,7 +175,6 @@ static void tables_outlive_their_profile(void **state)
     tfprof_error      *error = NULL;
     const double      *numbers;
 
-    (void)state;
     assert_false(tfprof_table(profile, "steps", two, &schema, &array, &error));
     expect_error(&error, TFPROF_ERROR_USAGE, "has no column 'name'");
     assert_null(schema.release);
@@ -207,13 +202,12 @@ static void tables_outlive_their_profile(void **state)
     moved.release(&moved);
 }
 
-static void facts_are_found_by_name_and_in_order(void **state)
+TEST(facts_are_found_by_name_and_in_order)
 {
     tfprof_profile *profile = opened(NULL);
     size_t          count = tfprof_fact_count(profile);
     tfprof_fact     fact, found, before = { .name = "" };
 
-    (void)state;
     assert_true(count > 20);
     for (size_t i = 0; i < count; i++) {
         assert_true(tfprof_fact_at(profile, i, &fact));
@@ -241,13 +235,12 @@ static void *ask_twice(void *profile)
     return first;
 }
 
-static void threads_share_a_profile(void **state)
+TEST(threads_share_a_profile)
 {
     tfprof_profile *profile = opened(NULL);
     pthread_t       threads[3];
     char           *texts[3];
 
-    (void)state;
     for (size_t i = 0; i < 3; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, ask_twice, profile), 0);
     for (size_t i = 0; i < 3; i++)
@@ -258,11 +251,3 @@ static void threads_share_a_profile(void **state)
         free(texts[i]);
     tfprof_close(profile);
 }
-
-RUN_TESTS(cmocka_unit_test(answers_do_not_depend_on_others),
-          cmocka_unit_test(options_that_cannot_be_are_refused),
-          cmocka_unit_test(errors_tell_their_kind),
-          cmocka_unit_test(a_gate_that_fails_is_an_answer),
-          cmocka_unit_test(tables_outlive_their_profile),
-          cmocka_unit_test(facts_are_found_by_name_and_in_order),
-          cmocka_unit_test(threads_share_a_profile))

@@ -50,12 +50,11 @@ static uint32_t count_of(const uint32_t *counts, uint32_t round, uint32_t part)
     return counts[1 + PARTS * round + part];
 }
 
-static void rounds_of_a_loop_are(void **state)
+TEST(rounds_of_a_loop_are)
 {
     struct profile_builder b;
     const uint32_t        *counts = count_rounds(&b, ROUNDS, false);
 
-    (void)state;
     assert_int_equal(counts[0], 0); /* a parameter does nothing */
     for (uint32_t i = 0; i < ROUNDS; i++)
         for (uint32_t part = 0; part < PARTS; part++)
@@ -64,12 +63,11 @@ static void rounds_of_a_loop_are(void **state)
 }
 
 /* Products of layers wait for each other; those of the weights' gradients do not. */
-static void layers_are_not(void **state)
+TEST(layers_are_not)
 {
     struct profile_builder b;
     const uint32_t        *counts = count_rounds(&b, ROUNDS, true);
 
-    (void)state;
     for (uint32_t i = 0; i < ROUNDS; i++) {
         assert_int_equal(count_of(counts, i, 0), 0);
         assert_int_equal(count_of(counts, i, 1), 0);
@@ -78,15 +76,11 @@ static void layers_are_not(void **state)
     builder_free(&b);
 }
 
-static void few_are_not_told(void **state)
+TEST(few_are_not_told)
 {
     struct profile_builder b;
     const uint32_t        *counts = count_rounds(&b, SIBLINGS_FEWEST - 1, false);
 
-    (void)state;
     assert_int_equal(count_of(counts, 0, 0), 0);
     builder_free(&b);
 }
-
-RUN_TESTS(cmocka_unit_test(rounds_of_a_loop_are), cmocka_unit_test(layers_are_not),
-          cmocka_unit_test(few_are_not_told))

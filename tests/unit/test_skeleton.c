@@ -54,11 +54,10 @@ static void make(struct made *made)
     assert_true(skeleton_make(&made->skeleton, &made->whole, &made->arena));
 }
 
-static void pieces_are_one(void **state)
+TEST(pieces_are_one)
 {
     struct made made;
 
-    (void)state;
     make(&made);
     assert_int_equal(made.skeleton.graph.nodes.count, 5);
     assert_int_equal(made.skeleton.of[BEHIND], made.skeleton.of[CALL]);
@@ -83,11 +82,10 @@ static double step_ns(struct made *made, const struct event_graph *graph, uint32
 
 /* A step begins where the thread left the one before: 117 behind it with the kernel, 107 with half
  * of it. */
-static void steps_stay_what_they_were(void **state)
+TEST(steps_stay_what_they_were)
 {
     struct made made;
 
-    (void)state;
     make(&made);
     for (int half = 0; half < 2; half++) {
         float  factor = half ? 0.5F : 1;
@@ -99,5 +97,3 @@ static void steps_stay_what_they_were(void **state)
     }
     arena_free(&made.arena);
 }
-
-RUN_TESTS(cmocka_unit_test(pieces_are_one), cmocka_unit_test(steps_stay_what_they_were))

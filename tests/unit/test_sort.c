@@ -41,12 +41,11 @@ static uint32_t first_is_last(uint32_t i)
     return i == 0 ? COUNT : i;
 }
 
-static void any_order_is_sorted_like_qsort(void **state)
+TEST(any_order_is_sorted_like_qsort)
 {
     uint32_t (*const orders[])(uint32_t) = { in_order, swapped, reversed, scattered,
                                              first_is_last };
 
-    (void)state;
     for (size_t order = 0; order < sizeof orders / sizeof orders[0]; order++)
         for (uint32_t count = 0; count <= COUNT; count += count < 4 ? 1 : 31) {
             struct item items[COUNT], expected[COUNT];
@@ -64,17 +63,13 @@ static void any_order_is_sorted_like_qsort(void **state)
 }
 
 /* By hand: 2 and 4 stand twice, and 3 not at all. */
-static void lower_bounds_are_the_first_rows_not_before(void **state)
+TEST(lower_bounds_are_the_first_rows_not_before)
 {
     static const int    values[] = { 1, 2, 2, 4, 4, 9 };
     static const size_t first_not_below[] = { 0, 0, 1, 3, 3, 5, 5, 5, 5, 5, 6 };
 
-    (void)state;
     for (int value = 0; value <= 10; value++)
         assert_int_equal(LOWER_BOUND(ARRAY_COUNT(values), i, values[i] < value),
                          first_not_below[value]);
     assert_int_equal(LOWER_BOUND(0, i, values[i] < 1), 0);
 }
-
-RUN_TESTS(cmocka_unit_test(any_order_is_sorted_like_qsort),
-          cmocka_unit_test(lower_bounds_are_the_first_rows_not_before))

@@ -29,12 +29,11 @@ static void check(const struct profile_builder *b, const char *table, const char
  *   GPU 1  input 200, collective 200..400 = 200, launch 400..500 = 100, host 500..700 = 200, other
  * 300 Input's share is 200 of 1000 on both.
  */
-static void each_moment_has_one_class(void **state)
+TEST(each_moment_has_one_class)
 {
     struct profile_builder b;
     uint32_t               host, main, first, second;
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_KINETO);
     main = builder_timeline(&b, host, NO_ID, "main");
     first =
@@ -88,12 +87,11 @@ static void each_moment_has_one_class(void **state)
  * program asks for: computing 400, input 100, copies 100. A second core waits 400..1000 in its
  * infeed; of a second step 200.
  */
-static void loops_hold_other_instructions(void **state)
+TEST(loops_hold_other_instructions)
 {
     struct profile_builder b;
     uint32_t               host, first, second;
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_XSPACE);
     first =
         builder_timeline(&b, host, builder_device(&b, host, "TPU 0", "", DEVICE_TPU), "XLA Ops");
@@ -130,12 +128,11 @@ static void loops_hold_other_instructions(void **state)
 /* Two hosts without accelerators: the second waits for input 600 of 1000 us beside an op that
  * counts 400 of it; the first has an op and a collective. A call that holds the program counts for
  * nothing. */
-static void hosts_without_accelerators(void **state)
+TEST(hosts_without_accelerators)
 {
     struct profile_builder b;
     uint32_t               hosts[2], lines[2];
 
-    (void)state;
     builder_start(&b, FORMAT_XSPACE);
     for (int i = 0; i < 2; i++) {
         hosts[i] = builder_host(&b, i ? "second" : "first");
@@ -161,7 +158,3 @@ static void hosts_without_accelerators(void **state)
     check(&b, "step_input", "where", "second", "cores", 2);
     builder_free(&b);
 }
-
-RUN_TESTS(cmocka_unit_test(each_moment_has_one_class),
-          cmocka_unit_test(loops_hold_other_instructions),
-          cmocka_unit_test(hosts_without_accelerators))

@@ -11,7 +11,7 @@
  * 1000 us end at 1010, 2010 and 3010: the steps end there. Kernels of 90 us end within their steps
  * (at 95, 195 and 295), which stay.
  */
-static void steps_end_with_their_work(void **state)
+TEST(steps_end_with_their_work)
 {
     static const struct {
         enum profile_format format;
@@ -23,7 +23,6 @@ static void steps_end_with_their_work(void **state)
         { FORMAT_XSPACE, 1000000, 10000, { 0, 1010000, 2010000 }, { 1010000, 2010000, 3010000 } },
     };
 
-    (void)state;
     for (size_t c = 0; c < ARRAY_COUNT(cases); c++) {
         struct profile_builder b;
         struct arena           scratch = { 0 };
@@ -61,7 +60,7 @@ static void steps_end_with_their_work(void **state)
  * two kernels a step of 400 and 500 us from 350 us on, steps end at 1250, 2150 and 3050. Seven
  * kernels are not the same for each step, and six that differ are no steps that do the same.
  */
-static void later_launches_go_by_order(void **state)
+TEST(later_launches_go_by_order)
 {
     static const struct {
         const char *names[7];
@@ -73,7 +72,6 @@ static void later_launches_go_by_order(void **state)
         { { "a", "b", "c", "d", "e", "f" }, 6, { 100000, 200000, 300000 } },
     };
 
-    (void)state;
     for (size_t c = 0; c < ARRAY_COUNT(cases); c++) {
         struct profile_builder b;
         struct arena           scratch = { 0 };
@@ -108,14 +106,13 @@ static void later_launches_go_by_order(void **state)
 
 /* Three recordings of two steps of 100 us, 1 ms apart, each step with a kernel inside: the kernels
  * launched in two of them are a third of all, and still theirs. */
-static void steps_with_pauses_keep_their_own_work(void **state)
+TEST(steps_with_pauses_keep_their_own_work)
 {
     static const int64_t   starts_us[] = { 0, 100, 1000, 1100, 2000, 2100 };
     struct profile_builder b;
     struct arena           scratch = { 0 };
     uint32_t               host, thread, stream;
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_KINETO);
     thread = builder_timeline(&b, host, NO_ID, "main");
     stream =
@@ -144,7 +141,7 @@ static void steps_with_pauses_keep_their_own_work(void **state)
  * and 201 us, would all be of the first step; one was made in each. Sums are those of the steps:
  * 3010 us.
  */
-static void calls_are_of_the_step_that_they_were_made_in(void **state)
+TEST(calls_are_of_the_step_that_they_were_made_in)
 {
     struct profile_builder b;
     struct arena           scratch = { 0 };
@@ -152,7 +149,6 @@ static void calls_are_of_the_step_that_they_were_made_in(void **state)
     struct op_times        times;
     uint32_t               host, thread, stream, call;
 
-    (void)state;
     host = builder_start_host(&b, FORMAT_KINETO);
     thread = builder_timeline(&b, host, NO_ID, "main");
     stream =
@@ -188,7 +184,3 @@ static void calls_are_of_the_step_that_they_were_made_in(void **state)
     arena_free(&scratch);
     builder_free(&b);
 }
-
-RUN_TESTS(cmocka_unit_test(steps_end_with_their_work), cmocka_unit_test(later_launches_go_by_order),
-          cmocka_unit_test(calls_are_of_the_step_that_they_were_made_in),
-          cmocka_unit_test(steps_with_pauses_keep_their_own_work))

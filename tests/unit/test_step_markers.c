@@ -29,13 +29,12 @@ static void release(struct fixture *f)
  * Thread one: "train 1" to "train 3" of 100 ns, and inside the second a nested "train 9"; thread
  * two: "eval#1" of 150 ns. Trains have 300 ns of the host, the evaluation less: three markers.
  */
-static void the_family_with_most_time(void **state)
+TEST(the_family_with_most_time)
 {
     static const char *names[] = { "train 1", "train 2", "train 3" };
     struct fixture     f;
     uint32_t           one;
 
-    (void)state;
     start(&f);
     one = builder_timeline(&f.b, f.host, NO_ID, "one");
     for (int i = 0; i < 3; i++)
@@ -61,13 +60,12 @@ static void the_family_with_most_time(void **state)
 /* Times rounded to microseconds, as profilers write them: the second step seems to begin 1 ns
  * before the first one ends. It is a step behind that, not one inside of it, nor is the third,
  * which begins at its end. */
-static void steps_that_overlap_by_rounding(void **state)
+TEST(steps_that_overlap_by_rounding)
 {
     static const int64_t starts_ns[] = { 0, 999, 2000 }, expected_ns[] = { 0, 1000, 2000 };
     struct fixture       f;
     uint32_t             one;
 
-    (void)state;
     start(&f);
     one = builder_timeline(&f.b, f.host, NO_ID, "one");
     for (int i = 0; i < 3; i++)
@@ -84,9 +82,8 @@ static void steps_that_overlap_by_rounding(void **state)
 }
 
 /* Three runs of a function are steps, two are none; those of tf.data's pool never are. */
-static void sessions_need_three(void **state)
+TEST(sessions_need_three)
 {
-    (void)state;
     for (int count = 2; count <= 3; count++) {
         struct fixture f;
         uint32_t       main, pool;
@@ -106,12 +103,11 @@ static void sessions_need_three(void **state)
     }
 }
 
-static void requests_for_batches(void **state)
+TEST(requests_for_batches)
 {
     struct fixture f;
     uint32_t       main;
 
-    (void)state;
     start(&f);
     main = builder_timeline(&f.b, f.host, NO_ID, "python");
     for (int i = 0; i < 4; i++)
@@ -125,12 +121,11 @@ static void requests_for_batches(void **state)
 
 /* Two batches of 20 are fetched 5 apart, then an op takes 400, three times: three steps, from 0,
  * 500 and 1000, that begin with both of their batches. */
-static void batches_of_one_update(void **state)
+TEST(batches_of_one_update)
 {
     struct fixture f;
     uint32_t       main;
 
-    (void)state;
     start(&f);
     main = builder_timeline(&f.b, f.host, NO_ID, "python");
     for (int i = 0; i < 3; i++) {
@@ -150,9 +145,8 @@ static void batches_of_one_update(void **state)
 
 /* Updates end at 90, 190, 290 and 390: steps reach from one to the next, the first one from the
  * start of the recording at 0. Where two models take turns, 20 and 180 long, none are found. */
-static void updates_end_steps(void **state)
+TEST(updates_end_steps)
 {
-    (void)state;
     for (int turns = 0; turns < 2; turns++) {
         struct fixture f;
         uint32_t       main;
@@ -176,13 +170,12 @@ static void updates_end_steps(void **state)
 }
 
 /* A device's line of steps names them by their number alone: they are one family. */
-static void steps_named_by_number(void **state)
+TEST(steps_named_by_number)
 {
     static const char *names[] = { "9", "10", "11" };
     struct fixture     f;
     uint32_t           line;
 
-    (void)state;
     start(&f);
     line = builder_timeline(&f.b, f.host, builder_device(&f.b, f.host, "GPU 0", "", DEVICE_GPU),
                             "Steps");
@@ -202,7 +195,7 @@ static void steps_named_by_number(void **state)
  * fewer than three runs are no steps, so 5 is it. Its second and third run overlap the one before:
  * each counts from completion to completion: 0..100, 100..180, 180..260.
  */
-static void runs_of_the_main_program(void **state)
+TEST(runs_of_the_main_program)
 {
     static const struct run runs[] = {
         { 0, 100, 5, 0, NO_ID, 0 },   { 50, 60, 6, 0, NO_ID, 1 },  { 70, 80, 6, 0, NO_ID, 2 },
@@ -212,7 +205,6 @@ static void runs_of_the_main_program(void **state)
     struct fixture f;
     struct runs    list = { 0 };
 
-    (void)state;
     start(&f);
     for (size_t i = 0; i < ARRAY_COUNT(runs); i++)
         assert_true(vec_push(&list.list, &f.scratch, runs[i]));
@@ -230,7 +222,7 @@ static void runs_of_the_main_program(void **state)
 /* Four additions of 10 ns each, one by one, behind a program of 100 ns that runs once: none is a
  * step. Where that program is an addition too, or takes less than they do, they are all there is.
  */
-static void ops_one_by_one_are_no_steps(void **state)
+TEST(ops_one_by_one_are_no_steps)
 {
     static const struct {
         const char *first;
@@ -238,7 +230,6 @@ static void ops_one_by_one_are_no_steps(void **state)
         size_t      count;
     } cases[] = { { "jit_update", 100, 0 }, { "jit_multiply", 100, 4 }, { "jit_update", 20, 4 } };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         struct fixture f;
         struct runs    list = { 0 };
@@ -266,11 +257,10 @@ static void ops_one_by_one_are_no_steps(void **state)
 /* Rows of programs 1 1 1 2 3 that take 10 ns each, of 20: from behind the 3 on, four of them, the
  * first one whole and what is behind the last one left out. Not where the second program comes now
  * and then, nor where the first one comes once a row, nor of runs that a device counts. */
-static void rows_of_programs(void **state)
+TEST(rows_of_programs)
 {
     enum { IN_ROWS, NOW_AND_THEN, ONCE, OF_DEVICE, CASES };
 
-    (void)state;
     for (int way = IN_ROWS; way < CASES; way++) {
         struct fixture f;
         struct runs    runs = { 0 };
@@ -299,9 +289,3 @@ static void rows_of_programs(void **state)
         release(&f);
     }
 }
-
-RUN_TESTS(cmocka_unit_test(the_family_with_most_time), cmocka_unit_test(sessions_need_three),
-          cmocka_unit_test(steps_that_overlap_by_rounding), cmocka_unit_test(requests_for_batches),
-          cmocka_unit_test(batches_of_one_update), cmocka_unit_test(updates_end_steps),
-          cmocka_unit_test(runs_of_the_main_program), cmocka_unit_test(ops_one_by_one_are_no_steps),
-          cmocka_unit_test(steps_named_by_number), cmocka_unit_test(rows_of_programs))

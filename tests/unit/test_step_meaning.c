@@ -11,7 +11,7 @@ static void says(struct str words, const char *expected)
 }
 
 /* The number behind a function's name tells its graphs apart. */
-static void calls_of_functions(void **state)
+TEST(calls_of_functions)
 {
     static const struct {
         const char *family, *words;
@@ -22,7 +22,6 @@ static void calls_of_functions(void **state)
     };
     struct profile_builder b;
 
-    (void)state;
     builder_start(&b, FORMAT_XSPACE);
     builder_finish(&b);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -36,13 +35,12 @@ static void calls_of_functions(void **state)
     builder_free(&b);
 }
 
-static void runs_of_programs(void **state)
+TEST(runs_of_programs)
 {
     struct profile_builder b;
     struct markers         markers = { 0 };
     uint32_t               thread, op, bare;
 
-    (void)state;
     builder_start(&b, FORMAT_XSPACE);
     thread = builder_timeline(&b, builder_host(&b, "h"), NO_ID, "worker");
     op = builder_op(&b, "dot.1", "dot", NULL);
@@ -57,17 +55,13 @@ static void runs_of_programs(void **state)
     builder_free(&b);
 }
 
-static void runs_of_a_session(void **state)
+TEST(runs_of_a_session)
 {
     struct profile_builder b;
 
-    (void)state;
     builder_start(&b, FORMAT_GRAPH);
     builder_finish(&b);
     says(step_is_sessions(&b.study, 1), "a run of the session");
     says(step_is_sessions(&b.study, 3), "3 runs of the session, one after the other");
     builder_free(&b);
 }
-
-RUN_TESTS(cmocka_unit_test(calls_of_functions), cmocka_unit_test(runs_of_programs),
-          cmocka_unit_test(runs_of_a_session))

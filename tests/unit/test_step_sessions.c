@@ -38,12 +38,11 @@ static void run(struct program *program, int64_t number, int64_t start_ns, uint3
 
 /* Runs of 3 and 20 ops in turn, 10 ms from one start to the next; run 10 is recorded before run 2,
  * as names of files are sorted. 9 ms pass between runs, 2.5 of them for recording. */
-static void runs_that_take_turns(void **state)
+TEST(runs_that_take_turns)
 {
     struct program  program;
     struct sessions sessions;
 
-    (void)state;
     start(&program);
     builder_op(&program.b, "next", "IteratorGetNext", NULL);
     builder_op(&program.b, "a", "Identity", NULL);
@@ -70,12 +69,11 @@ static void runs_that_take_turns(void **state)
 }
 
 /* Each run has one op of its own. */
-static void a_graph_that_grows(void **state)
+TEST(a_graph_that_grows)
 {
     struct program  program;
     struct sessions sessions;
 
-    (void)state;
     start(&program);
     for (int i = 0; i < 12; i++)
         builder_op(&program.b, "op", "MatMul", NULL);
@@ -93,14 +91,13 @@ static void a_graph_that_grows(void **state)
 }
 
 /* Three copies of an op that no run holds, beside layers in scopes and an op that runs. */
-static void copies_that_no_run_holds(void **state)
+TEST(copies_that_no_run_holds)
 {
     static const char *const names[] = { "x",   "x_1",   "next",  "next_1", "next_2",
                                          "d/w", "d_1/w", "d_2/w", "d_3/w" };
     struct program           program;
     struct sessions          sessions;
 
-    (void)state;
     start(&program);
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         builder_op(&program.b, names[i], "Op", NULL);
@@ -113,12 +110,11 @@ static void copies_that_no_run_holds(void **state)
 }
 
 /* Every hundredth run was recorded: the program ran on between them. */
-static void runs_that_do_not_follow_each_other(void **state)
+TEST(runs_that_do_not_follow_each_other)
 {
     struct program  program;
     struct sessions sessions;
 
-    (void)state;
     start(&program);
     builder_op(&program.b, "op", "MatMul", NULL);
     for (uint32_t i = 0; i < 4; i++)
@@ -128,7 +124,3 @@ static void runs_that_do_not_follow_each_other(void **state)
     assert_int_equal(sessions.list.count, 0);
     builder_free(&program.b);
 }
-
-RUN_TESTS(cmocka_unit_test(runs_that_take_turns), cmocka_unit_test(a_graph_that_grows),
-          cmocka_unit_test(copies_that_no_run_holds),
-          cmocka_unit_test(runs_that_do_not_follow_each_other))

@@ -48,11 +48,10 @@ static void release(struct recording *r)
 }
 
 /* One mark of 10 ms; its kernels run from 10 us to 12 ms. */
-static void a_single_step_ends_with_its_work(void **state)
+TEST(a_single_step_ends_with_its_work)
 {
     struct recording r;
 
-    (void)state;
     start(&r);
     builder_step(&r.b, r.host, 0, 10000000);
     launch(&r, 0, 11990);
@@ -61,9 +60,8 @@ static void a_single_step_ends_with_its_work(void **state)
 }
 
 /* Two marks, kernels in the first only. Where neither has any, both stay. */
-static void a_last_step_without_work_is_cut(void **state)
+TEST(a_last_step_without_work_is_cut)
 {
-    (void)state;
     for (int has_kernels = 0; has_kernels < 2; has_kernels++) {
         struct recording r;
 
@@ -80,9 +78,8 @@ static void a_last_step_without_work_is_cut(void **state)
 
 /* Three steps of 10 ms whose last op ends 1 ms before them, and a fourth of 17 ms with the same
  * ops: its tail of 8 ms is the profiler's, but for 1 ms. A tail in which an op runs stays. */
-static void the_profilers_stop_is_no_part_of_a_step(void **state)
+TEST(the_profilers_stop_is_no_part_of_a_step)
 {
-    (void)state;
     for (int is_known = 0; is_known < 2; is_known++) {
         struct recording r;
 
@@ -101,12 +98,11 @@ static void the_profilers_stop_is_no_part_of_a_step(void **state)
 
 /* Steps of 10 ms that end 1, 7 and 1 ms behind their work; the last one's 7.5 ms are no longer than
  * those of another by a tenth of a step: what a loop does between its steps now and then. */
-static void a_tail_that_others_have_too_is_kept(void **state)
+TEST(a_tail_that_others_have_too_is_kept)
 {
     static const int64_t work_ns[] = { 9000000, 3000000, 9000000, 2500000 };
     struct recording     r;
 
-    (void)state;
     start(&r);
     for (int64_t i = 0; i < 4; i++) {
         builder_step(&r.b, r.host, i * 10000000, (i + 1) * 10000000);
@@ -115,8 +111,3 @@ static void a_tail_that_others_have_too_is_kept(void **state)
     assert_int_equal(trim(&r)[3].end_ns, 40000000);
     release(&r);
 }
-
-RUN_TESTS(cmocka_unit_test(a_single_step_ends_with_its_work),
-          cmocka_unit_test(a_last_step_without_work_is_cut),
-          cmocka_unit_test(the_profilers_stop_is_no_part_of_a_step),
-          cmocka_unit_test(a_tail_that_others_have_too_is_kept))

@@ -55,11 +55,10 @@ static void release(struct recording *r)
 }
 
 /* The op that launches the first kernel begins 100 us before it: ten ops in ten. */
-static void the_first_op_belongs_to_it(void **state)
+TEST(the_first_op_belongs_to_it)
 {
     struct recording r;
 
-    (void)state;
     start(&r);
     for (int64_t i = 0; i < 10; i++) {
         builder_slice(&r.b, r.thread, "aten::add", ACTIVITY_OP, i * 1000000, 200000);
@@ -71,11 +70,10 @@ static void the_first_op_belongs_to_it(void **state)
 }
 
 /* The host waits 400 ms for what was launched before the recording, then come 10 ms of kernels. */
-static void a_wait_for_earlier_work_is_left_out(void **state)
+TEST(a_wait_for_earlier_work_is_left_out)
 {
     struct recording r;
 
-    (void)state;
     start(&r);
     launch(&r, 0, 5, 10, 1);
     builder_slice(&r.b, r.thread, "cudaStreamSynchronize", ACTIVITY_SYNC, 20000, 400 * MS);
@@ -87,14 +85,13 @@ static void a_wait_for_earlier_work_is_left_out(void **state)
 }
 
 /* Eight launches of 5 us, one of 300 ms while the device is idle; a wait for a kernel is none. */
-static void first_use_is_no_cost_of_a_step(void **state)
+TEST(first_use_is_no_cost_of_a_step)
 {
     static const struct {
         int64_t kernel_us; /* of the other kernels: 8 of them against 300 ms */
         bool    is_used;
     } cases[] = { { 100000, true }, { 1000, false } };
 
-    (void)state;
     for (size_t c = 0; c < ARRAY_COUNT(cases); c++) {
         struct recording r;
         size_t           once = 0;
@@ -121,9 +118,8 @@ static void first_use_is_no_cost_of_a_step(void **state)
 
 /* A launch of 300 ms, then kernels of 10 ms, one after the other or a tenth of the time: 200 ms
  * that they fill stand for a step, 200 ms of which they take 20 do not. */
-static void start_up_before_work_that_fills_the_rest(void **state)
+TEST(start_up_before_work_that_fills_the_rest)
 {
-    (void)state;
     for (int filled = 0; filled < 2; filled++) {
         struct recording r;
 
@@ -138,11 +134,10 @@ static void start_up_before_work_that_fills_the_rest(void **state)
 }
 
 /* Two bursts of 1 ms with 100 ms between them of which nothing is known; known, they are a step. */
-static void a_pause_is_no_step(void **state)
+TEST(a_pause_is_no_step)
 {
     struct recording r;
 
-    (void)state;
     for (int known = 0; known < 2; known++) {
         start(&r);
         launch(&r, 0, 5, 10, 1000);
@@ -155,9 +150,8 @@ static void a_pause_is_no_step(void **state)
 }
 
 /* Two kernels: without a step they are no count of one, and why not is said; in a step they are. */
-static void without_a_step_nothing_is_of_one(void **state)
+TEST(without_a_step_nothing_is_of_one)
 {
-    (void)state;
     for (int known = 0; known < 2; known++) {
         struct study_options options = { .threads = 1 };
         struct study         study;
@@ -182,7 +176,7 @@ static void without_a_step_nothing_is_of_one(void **state)
     }
 }
 
-static void helps_tell_what_is_of_a_step(void **state)
+TEST(helps_tell_what_is_of_a_step)
 {
     static const struct {
         const char *help;
@@ -194,17 +188,9 @@ static void helps_tell_what_is_of_a_step(void **state)
         { "data stepped over a step", true }, { "", false },
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct fact_spec spec = { "a.name", UNIT_COUNT, rows[i].help };
 
         assert_int_equal(fact_is_of_step(&spec), rows[i].is_of_step);
     }
 }
-
-RUN_TESTS(cmocka_unit_test(the_first_op_belongs_to_it),
-          cmocka_unit_test(a_wait_for_earlier_work_is_left_out),
-          cmocka_unit_test(first_use_is_no_cost_of_a_step),
-          cmocka_unit_test(start_up_before_work_that_fills_the_rest),
-          cmocka_unit_test(a_pause_is_no_step), cmocka_unit_test(without_a_step_nothing_is_of_one),
-          cmocka_unit_test(helps_tell_what_is_of_a_step))

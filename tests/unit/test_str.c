@@ -5,7 +5,7 @@
 
 static const struct str nothing = { NULL, 0 };
 
-static void comparing_is_bytewise(void **state)
+TEST(comparing_is_bytewise)
 {
     static const struct {
         struct str a, b;
@@ -17,7 +17,6 @@ static void comparing_is_bytewise(void **state)
         { STR_INIT("\x7f"), STR_INIT("\x80"), -1 }, /* unsigned */
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         int order = str_compare(rows[i].a, rows[i].b);
 
@@ -28,9 +27,8 @@ static void comparing_is_bytewise(void **state)
     }
 }
 
-static void parts_are_found(void **state)
+TEST(parts_are_found)
 {
-    (void)state;
     assert_int_equal(str_find(STR("a/b/c"), '/'), 1);
     assert_int_equal(str_find_last(STR("a/b/c"), '/'), 3);
     assert_int_equal(str_find(STR("abc"), '/'), 3);
@@ -51,11 +49,10 @@ static void parts_are_found(void **state)
     assert_false(str_ends(STR("b"), STR("ab")));
 }
 
-static void slices_are_clipped(void **state)
+TEST(slices_are_clipped)
 {
     struct str rest = STR("a,,b");
 
-    (void)state;
     assert_true(str_equal(str_slice(STR("abc"), 1, 2), STR("b")));
     assert_true(str_equal(str_slice(STR("abc"), 1, 99), STR("bc")));
     assert_int_equal(str_slice(STR("abc"), 9, 99).len, 0);
@@ -69,7 +66,7 @@ static void slices_are_clipped(void **state)
     assert_int_equal(rest.len, 0);
 }
 
-static void whole_numbers_are_exact(void **state)
+TEST(whole_numbers_are_exact)
 {
     static const struct {
         struct str text;
@@ -94,7 +91,6 @@ static void whole_numbers_are_exact(void **state)
         { STR_INIT("0x1"), false, false, 0 },
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         int64_t  number = 99;
         uint64_t natural = 99;
@@ -107,7 +103,7 @@ static void whole_numbers_are_exact(void **state)
     }
 }
 
-static void doubles_are_finite_and_whole_strings(void **state)
+TEST(doubles_are_finite_and_whole_strings)
 {
     static const struct {
         struct str text;
@@ -122,7 +118,6 @@ static void doubles_are_finite_and_whole_strings(void **state)
         { STR_INIT("1.5x"), false, 0 },
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         double number = 0;
 
@@ -130,7 +125,3 @@ static void doubles_are_finite_and_whole_strings(void **state)
         assert_true(number == rows[i].value);
     }
 }
-
-RUN_TESTS(cmocka_unit_test(comparing_is_bytewise), cmocka_unit_test(parts_are_found),
-          cmocka_unit_test(slices_are_clipped), cmocka_unit_test(whole_numbers_are_exact),
-          cmocka_unit_test(doubles_are_finite_and_whole_strings))

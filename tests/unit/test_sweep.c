@@ -22,32 +22,25 @@ static struct sweep_shape shape_of(double rest, double work, double other)
     return sweep_shape(&whatif);
 }
 
-static void lines_meet_where_the_other_chain_takes_over(void **state)
+TEST(lines_meet_where_the_other_chain_takes_over)
 {
     struct sweep_shape shape = shape_of(600, 400, 800); /* 600 + 400 f = 800 at f = 0.5 */
 
-    (void)state;
     assert_float_equal(shape.knee, 0.5, 1e-9);
     assert_float_equal(shape.critical_share, 1, 1e-9);
     assert_float_equal(shape_of(600, 400, 710).knee, 0.275, 1e-9);  /* between two points */
     assert_float_equal(shape_of(600, 400, 615).knee, 0.0375, 1e-9); /* in the last interval */
 }
 
-static void one_line_has_no_knee(void **state)
+TEST(one_line_has_no_knee)
 {
-    (void)state;
     assert_true(isnan(shape_of(600, 400, 0).knee));
 }
 
-static void work_beside_the_step_is_not_critical(void **state)
+TEST(work_beside_the_step_is_not_critical)
 {
     struct sweep_shape shape = shape_of(100, 400, 1000);
 
-    (void)state;
     assert_float_equal(shape.critical_share, 0, 1e-9);
     assert_true(isnan(shape.knee));
 }
-
-RUN_TESTS(cmocka_unit_test(lines_meet_where_the_other_chain_takes_over),
-          cmocka_unit_test(one_line_has_no_knee),
-          cmocka_unit_test(work_beside_the_step_is_not_critical))

@@ -44,11 +44,10 @@ static const struct recorded_event *event(const struct made *made, enum sketch_w
         assert_int_equal((row)->duration_ns, length_ns);                                           \
     } while (0)
 
-static void a_thread_does_one_line_after_the_other(void **state)
+TEST(a_thread_does_one_line_after_the_other)
 {
     struct made made;
 
-    (void)state;
     make(&made,
          "step 10ms x2\n"
          "  op A 2ms\n"
@@ -69,11 +68,10 @@ static void a_thread_does_one_line_after_the_other(void **state)
     arena_free(&made.arena);
 }
 
-static void threads_go_on_where_they_were(void **state)
+TEST(threads_go_on_where_they_were)
 {
     struct made made;
 
-    (void)state;
     /* The loader needs 6 ms a step of 4 ms: its second element begins at 6, not at 4; main waits
      * for it, so that the first step ends at 6 and the second at 12. */
     make(&made,
@@ -88,12 +86,11 @@ static void threads_go_on_where_they_were(void **state)
     arena_free(&made.arena);
 }
 
-static void device_work_waits_for_call_and_stream(void **state)
+TEST(device_work_waits_for_call_and_stream)
 {
     const struct recorded_event *first, *second;
     struct made                  made;
 
-    (void)state;
     /* Calls take 5 us each. The first kernel runs from 5 to 2005 us, the second behind it. The
      * blocking copy on another stream begins at 15 us and holds its call until 1015. The sync
      * waits for stream 7. */
@@ -118,11 +115,10 @@ static void device_work_waits_for_call_and_stream(void **state)
     arena_free(&made.arena);
 }
 
-static void memory_is_counted_in_the_order_of_time(void **state)
+TEST(memory_is_counted_in_the_order_of_time)
 {
     struct made made;
 
-    (void)state;
     /* In use: 1 kB before; +4 kB, +2 kB, then the newest "a" (2 kB) goes, then the other. */
     make(&made,
          "gpu G used 1KB\n"
@@ -144,13 +140,12 @@ static void memory_is_counted_in_the_order_of_time(void **state)
     arena_free(&made.arena);
 }
 
-static void ranks_have_lines_of_their_own(void **state)
+TEST(ranks_have_lines_of_their_own)
 {
     static const char text[] = "ranks 4\nstep\n  op A 1ms\n  rank 2 to 3\n    op A 1ms\n";
     /* Two ops on ranks 2 and 3, one on the others. */
     static const int64_t lengths_ns[] = { 1000000, 1000000, 2000000, 2000000 };
 
-    (void)state;
     for (uint32_t rank = 0; rank < 4; rank++) {
         struct recording_options options = { .rank = rank, .change.factor = 1 };
         struct made              made;
@@ -161,12 +156,11 @@ static void ranks_have_lines_of_their_own(void **state)
     }
 }
 
-static void a_change_reaches_all_lines_of_its_word(void **state)
+TEST(a_change_reaches_all_lines_of_its_word)
 {
     const struct recording_options doubled = { .change = { WORD_OP, 2 } };
     struct made                    made;
 
-    (void)state;
     /* Ops of 1 and 2 ms become 2 and 4; the range of 3 ms stays, and so does the step, which has
      * room: 2 + 4 + 3 = 9. */
     make(&made, "step 10ms\n  op A 1ms\n  op B 2ms\n  range r 3ms\n", &doubled);
@@ -177,12 +171,11 @@ static void a_change_reaches_all_lines_of_its_word(void **state)
 }
 
 /* Allocations of 2 and 3 kB become 1 and 1.5 kB. */
-static void a_change_reaches_sizes(void **state)
+TEST(a_change_reaches_sizes)
 {
     const struct recording_options halved = { .change = { WORD_ALLOC, 0.5 } };
     struct made                    made;
 
-    (void)state;
     make(&made, "step\n  alloc a 2KB\n  alloc b 3KB\n  op A 1ms\n", &halved);
     assert_int_equal(event(&made, WORD_ALLOC, ROLE_SELF, 0)->bytes, 1000);
     assert_int_equal(event(&made, WORD_ALLOC, ROLE_SELF, 1)->in_use_bytes, 2500);
@@ -190,7 +183,7 @@ static void a_change_reaches_sizes(void **state)
     arena_free(&made.arena);
 }
 
-static void noise_is_the_same_for_the_same_seed(void **state)
+TEST(noise_is_the_same_for_the_same_seed)
 {
     static const char        text[] = "noise 2%\nseed 7\nstep x400\n  op A 1ms\n";
     struct recording_options other = { .change.factor = 1, .has_seed = true, .seed = 8 };
@@ -198,7 +191,6 @@ static void noise_is_the_same_for_the_same_seed(void **state)
     double                   sum = 0, squares = 0;
     int                      differences = 0;
 
-    (void)state;
     make(&one, text, &as_it_is);
     make(&again, text, &as_it_is);
     make(&third, text, &other);
@@ -221,13 +213,12 @@ static void noise_is_the_same_for_the_same_seed(void **state)
 }
 
 /* Pace is one factor for all of a recording, another one for each seed. */
-static void pace_changes_all_alike(void **state)
+TEST(pace_changes_all_alike)
 {
     static const char text[] = "pace 10%\nstep x2\n  op A 1ms\n  op B 4ms\n";
     struct made       made;
     int64_t           last_ns = 0;
 
-    (void)state;
     for (uint64_t seed = 0; seed < 5; seed++) {
         struct recording_options options = { .change.factor = 1, .has_seed = true, .seed = seed };
         int64_t                  a_ns, b_ns;
@@ -241,13 +232,3 @@ static void pace_changes_all_alike(void **state)
         arena_free(&made.arena);
     }
 }
-
-RUN_TESTS(cmocka_unit_test(a_thread_does_one_line_after_the_other),
-          cmocka_unit_test(threads_go_on_where_they_were),
-          cmocka_unit_test(device_work_waits_for_call_and_stream),
-          cmocka_unit_test(memory_is_counted_in_the_order_of_time),
-          cmocka_unit_test(ranks_have_lines_of_their_own),
-          cmocka_unit_test(a_change_reaches_all_lines_of_its_word),
-          cmocka_unit_test(a_change_reaches_sizes),
-          cmocka_unit_test(noise_is_the_same_for_the_same_seed),
-          cmocka_unit_test(pace_changes_all_alike))

@@ -47,14 +47,13 @@ static const char whole[] =
     "    repeat 3\n"
     "      kernel other 1us\n";
 
-static void lines_say_what_they_say(void **state)
+TEST(lines_say_what_they_say)
 {
     struct arena              arena = { .budget_bytes = 1 << 20 };
     struct err                err = { 0 };
     struct sketch             sketch;
     const struct sketch_line *line;
 
-    (void)state;
     assert_true(sketch_parse(str_from(whole), &arena, &sketch, &err));
     assert_int_equal(sketch.format, SKETCH_XSPACE);
     assert_int_equal(sketch.framework, FRAMEWORK_TENSORFLOW);
@@ -121,9 +120,8 @@ static const struct {
     { "profile a.pb\nstep 10ms\n", 2, 1, "recorded profile is named" },
 };
 
-static void errors_are_located(void **state)
+TEST(errors_are_located)
 {
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(broken); i++) {
         struct arena  arena = { .budget_bytes = 1 << 20 };
         struct err    err = { 0 };
@@ -155,9 +153,8 @@ static const struct {
     { "step 24h x1000\n", 0, ERR_LIMIT, "longer than 11 days" },
 };
 
-static void what_cannot_be_placed_is_said(void **state)
+TEST(what_cannot_be_placed_is_said)
 {
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(misplaced); i++) {
         struct arena                   arena = { .budget_bytes = (size_t)1 << 30 };
         struct err                     err = { 0 };
@@ -176,9 +173,8 @@ static void what_cannot_be_placed_is_said(void **state)
 }
 
 /* Each prefix in a block of exactly its size, so that a read past the end is seen. */
-static void every_prefix_is_taken_or_located(void **state)
+TEST(every_prefix_is_taken_or_located)
 {
-    (void)state;
     for (size_t len = 0; len < sizeof whole; len++) {
         struct arena                   arena = { .budget_bytes = 1 << 22 };
         struct err                     err = { 0 };
@@ -198,7 +194,3 @@ static void every_prefix_is_taken_or_located(void **state)
         arena_free(&arena);
     }
 }
-
-RUN_TESTS(cmocka_unit_test(lines_say_what_they_say), cmocka_unit_test(errors_are_located),
-          cmocka_unit_test(what_cannot_be_placed_is_said),
-          cmocka_unit_test(every_prefix_is_taken_or_located))

@@ -103,7 +103,7 @@ static void check(const char *text, enum sketch_format format, const struct expe
 }
 
 /* Five steps of 10 ms: 4 ms in a pipeline that the step waits for, 6 ms in one op. */
-static void steps_and_input_come_through(void **state)
+TEST(steps_and_input_come_through)
 {
     static const char            input[] = "step 10ms x5\n"
                                            "  next\n"
@@ -119,7 +119,6 @@ static void steps_and_input_come_through(void **state)
     static const char            ops[] = "step x5\n  op Conv2D 4ms\n  op MatMul 6ms\n";
     static const struct expected op_facts[] = { { "step.count", 5 }, { "step.median_ns", 1e7 } };
 
-    (void)state;
     check(input, SKETCH_XSPACE, facts, ARRAY_COUNT(facts));
     check(input, SKETCH_KINETO, facts, ARRAY_COUNT(facts));
     check(ops, SKETCH_PROFILE, op_facts, ARRAY_COUNT(op_facts));
@@ -136,14 +135,13 @@ static const char device[] = "gpu \"NVIDIA A100\" memory 40GB sms 108 compute 8.
                              "  copy h2d 2ms 4MB pageable\n"
                              "  sync\n";
 
-static void device_work_comes_through(void **state)
+TEST(device_work_comes_through)
 {
     static const struct expected facts[] = {
         { "step.median_ns", 1e7 },   { "device.busy_share", 0.8 }, { "kernels.count_per_step", 1 },
         { "copies.h2d_bytes", 4e6 }, { "sync.count_per_step", 1 }, { "part.compute_ns", 6e6 },
     };
 
-    (void)state;
     check(device, SKETCH_XSPACE, facts, ARRAY_COUNT(facts));
     check(device, SKETCH_KINETO, facts, ARRAY_COUNT(facts));
     /* A copy's call is a launch in XSpace and a transfer in Kineto. */
@@ -151,11 +149,10 @@ static void device_work_comes_through(void **state)
     check(device, SKETCH_KINETO, &(struct expected) { "launch.count_per_step", 1 }, 1);
 }
 
-static void the_model_has_what_the_sketch_says(void **state)
+TEST(the_model_has_what_the_sketch_says)
 {
     static const enum sketch_format formats[] = { SKETCH_XSPACE, SKETCH_KINETO };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(formats); i++) {
         struct studied        studied;
         const struct profile *profile = &studied.profile;
@@ -173,7 +170,7 @@ static void the_model_has_what_the_sketch_says(void **state)
     }
 }
 
-static void frameworks_are_recognised(void **state)
+TEST(frameworks_are_recognised)
 {
     static const struct {
         const char        *text, *framework;
@@ -185,7 +182,6 @@ static void frameworks_are_recognised(void **state)
         { "step 1ms x3\n  op A 1ms\n", "tensorflow", SKETCH_PROFILE },
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct studied studied;
 
@@ -196,12 +192,11 @@ static void frameworks_are_recognised(void **state)
     }
 }
 
-static void ranks_become_hosts(void **state)
+TEST(ranks_become_hosts)
 {
     static const char text[] = "ranks 3\nstep x5\n  op A 9ms\n  rank 2\n    op B 1ms\n";
     struct studied    studied;
 
-    (void)state;
     study(&studied, text, SKETCH_KINETO);
     assert_int_equal(studied.profile.hosts.count, 3);
     assert_int_equal(studied.profile.hosts.items[2].rank, 2);
@@ -214,7 +209,7 @@ static void ranks_become_hosts(void **state)
     done(&studied);
 }
 
-static void memory_comes_through(void **state)
+TEST(memory_comes_through)
 {
     static const char               text[] = "gpu G memory 1MB\n"
                                              "step 1ms x3\n"
@@ -223,7 +218,6 @@ static void memory_comes_through(void **state)
                                              "  free a\n";
     static const enum sketch_format formats[] = { SKETCH_XSPACE, SKETCH_KINETO };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(formats); i++) {
         struct studied             studied;
         const struct memory_event *event;
@@ -242,11 +236,10 @@ static void memory_comes_through(void **state)
     }
 }
 
-static void what_is_left_out_is_said(void **state)
+TEST(what_is_left_out_is_said)
 {
     struct studied studied;
 
-    (void)state;
     study(&studied, "step 10ms x3\n  next 1ms\n  iterator A 1ms x2\n  iterator B 1ms\n",
           SKETCH_KINETO);
     assert_string_equal(studied.notes.data,
@@ -258,7 +251,7 @@ static void what_is_left_out_is_said(void **state)
     done(&studied);
 }
 
-static void names_tell_formats(void **state)
+TEST(names_tell_formats)
 {
     static const struct {
         const char        *path;
@@ -270,7 +263,6 @@ static void names_tell_formats(void **state)
         { "a.pb", SKETCH_ANY, false },           { "", SKETCH_ANY, false },
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         bool is_gzip = false;
 
@@ -278,10 +270,3 @@ static void names_tell_formats(void **state)
         assert_int_equal(is_gzip, rows[i].is_gzip);
     }
 }
-
-RUN_TESTS(cmocka_unit_test(steps_and_input_come_through),
-          cmocka_unit_test(device_work_comes_through),
-          cmocka_unit_test(the_model_has_what_the_sketch_says),
-          cmocka_unit_test(frameworks_are_recognised), cmocka_unit_test(ranks_become_hosts),
-          cmocka_unit_test(memory_comes_through), cmocka_unit_test(what_is_left_out_is_said),
-          cmocka_unit_test(names_tell_formats))

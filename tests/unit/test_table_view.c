@@ -84,7 +84,7 @@ static const char *where(struct fixture *fixture, const char *condition)
     return shown(fixture, &query);
 }
 
-static void conditions_choose_rows(void **state)
+TEST(conditions_choose_rows)
 {
     assert_string_equal(where(*state, "total_ns>1ms"), "MatMul Conv2D");
     assert_string_equal(where(*state, "total_ns >= 1ms"), "MatMul Conv2D Add");
@@ -98,7 +98,7 @@ static void conditions_choose_rows(void **state)
     assert_string_equal(where(*state, "total_ns!=0"), "MatMul Conv2D Add");
 }
 
-static void order_is_largest_first(void **state)
+TEST(order_is_largest_first)
 {
     assert_string_equal(shown(*state, &(struct table_query) { 0 }), "MatMul Conv2D Relu Add");
     assert_string_equal(shown(*state, &(struct table_query) { .sort = "total_ns" }),
@@ -111,7 +111,7 @@ static void order_is_largest_first(void **state)
                         "Add Conv2D MatMul Relu");
 }
 
-static void mistakes_are_named(void **state)
+TEST(mistakes_are_named)
 {
     assert_string_equal(where(*state, "tota>1"),
                         "table things has no column 'tota'; its columns are name, calls, total_ns");
@@ -126,7 +126,7 @@ static void mistakes_are_named(void **state)
                         "table things has no column 'size'; its columns are name, calls, total_ns");
 }
 
-static void columns_come_as_asked(void **state)
+TEST(columns_come_as_asked)
 {
     struct fixture    *fixture = *state;
     struct table_query query = { .sort = "total_ns", .top = 1 };
@@ -143,14 +143,4 @@ static void columns_come_as_asked(void **state)
     assert_true(str_equal(table_view_text(&view, 0, 1), STR("Conv2D")));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(conditions_choose_rows),
-        cmocka_unit_test(order_is_largest_first),
-        cmocka_unit_test(mistakes_are_named),
-        cmocka_unit_test(columns_come_as_asked),
-    };
-
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+AROUND_TESTS(setup, teardown)

@@ -1,12 +1,11 @@
 #include "base/text.h"
 #include "testing.h"
 
-static void additions_follow_each_other(void **state)
+TEST(additions_follow_each_other)
 {
     struct arena arena = { 0 };
     struct text  text = { .arena = &arena };
 
-    (void)state;
     assert_int_equal(text_str(&text).len, 0);
     assert_string_equal(text_str(&text).data, "");
     text_add(&text, STR("a\0b"));
@@ -22,7 +21,7 @@ static void additions_follow_each_other(void **state)
 }
 
 /* What is shown for what came from a profile; in lines, newlines and tabs stay. */
-static void names_steer_nothing(void **state)
+TEST(names_steer_nothing)
 {
     static const struct {
         const char *name, *shown, *in_lines;
@@ -48,7 +47,6 @@ static void names_steer_nothing(void **state)
         { "a\n  ::warning::b", "a\\x0a  ::warning::b", "a\n  \\x3a:warning::b" },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct arena arena = { 0 };
         struct text  shown = { .arena = &arena }, lines = { .arena = &arena };
@@ -63,12 +61,11 @@ static void names_steer_nothing(void **state)
     }
 }
 
-static void past_the_budget_what_fits_stays(void **state)
+TEST(past_the_budget_what_fits_stays)
 {
     struct arena arena = { .budget_bytes = 256 };
     struct text  text = { .arena = &arena };
 
-    (void)state;
     text_add(&text, STR("kept"));
     text_fill(&text, 'x', 1000);
     assert_true(text.is_cut);
@@ -77,7 +74,7 @@ static void past_the_budget_what_fits_stays(void **state)
     arena_free(&arena);
 }
 
-static void width_counts_columns(void **state)
+TEST(width_counts_columns)
 {
     static const struct {
         struct str text;
@@ -92,10 +89,6 @@ static void width_counts_columns(void **state)
         { STR_INIT("\xE6\xBC"), 1 },                 /* cut short: not read past the end */
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
         assert_int_equal(text_width(rows[i].text), rows[i].columns);
 }
-
-RUN_TESTS(cmocka_unit_test(additions_follow_each_other), cmocka_unit_test(names_steer_nothing),
-          cmocka_unit_test(past_the_budget_what_fits_stays), cmocka_unit_test(width_counts_columns))

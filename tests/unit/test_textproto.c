@@ -41,7 +41,7 @@ static bool convert(struct str text, struct arena *arena, struct str *bytes, uin
     return is_fine;
 }
 
-static void says_the_same_as_bytes(void **state)
+TEST(says_the_same_as_bytes)
 {
     struct arena               arena = { 0 };
     struct err                 err = { 0 };
@@ -50,7 +50,6 @@ static void says_the_same_as_bytes(void **state)
     Tfprof__Tf__GraphDef      *graph;
     const Tfprof__Tf__NodeDef *node;
 
-    (void)state;
     assert_true(convert((struct str) { whole, sizeof whole - 1 }, &arena, &bytes, &unknown, &err));
     assert_int_equal(unknown, 2); /* novelty, other */
     graph = tfprof__tf__graph_def__unpack(NULL, bytes.len, (const uint8_t *)bytes.data);
@@ -68,7 +67,7 @@ static void says_the_same_as_bytes(void **state)
     arena_free(&arena);
 }
 
-static void errors_have_places(void **state)
+TEST(errors_have_places)
 {
     static const struct {
         struct str text;
@@ -81,7 +80,6 @@ static void errors_have_places(void **state)
         { STR_INIT("versions { producer: \"x\" }"), 1, 22 },
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct arena arena = { 0 };
         struct err   err = { 0 };
@@ -95,7 +93,7 @@ static void errors_have_places(void **state)
     }
 }
 
-static void depth_is_bounded(void **state)
+TEST(depth_is_bounded)
 {
     static char  text[4096];
     struct arena arena = { 0 };
@@ -104,7 +102,6 @@ static void depth_is_bounded(void **state)
     uint64_t     unknown;
     size_t       used = 0;
 
-    (void)state;
     for (int i = 0; i < 2 * TEXTPROTO_MAX_DEPTH; i++, used += 2)
         memcpy(text + used, "a{", 2);
     for (int i = 0; i < 2 * TEXTPROTO_MAX_DEPTH; i++)
@@ -114,9 +111,8 @@ static void depth_is_bounded(void **state)
     arena_free(&arena);
 }
 
-static void every_cut_and_every_budget(void **state)
+TEST(every_cut_and_every_budget)
 {
-    (void)state;
     for (size_t length = 0; length < sizeof whole; length++) {
         struct arena arena = { 0 }, tight = { .budget_bytes = 16 * length };
         struct err   err = { 0 };
@@ -132,6 +128,3 @@ static void every_cut_and_every_budget(void **state)
         arena_free(&tight);
     }
 }
-
-RUN_TESTS(cmocka_unit_test(says_the_same_as_bytes), cmocka_unit_test(errors_have_places),
-          cmocka_unit_test(depth_is_bounded), cmocka_unit_test(every_cut_and_every_budget))

@@ -38,14 +38,13 @@ static void read_views(struct tf_sample *sample, bool has_times)
 }
 
 /* Bytewise: '/' is less than digits, and "10" less than "2". */
-static void nodes_stand_by_name(void **state)
+TEST(nodes_stand_by_name)
 {
     static const char *const names[] = {
         "m/a_name_of_many_bytes_1", "m/a_name_of_many_bytes_2", "m/b", "m/b/x", "m/b10", "m/b2"
     };
     struct tf_sample sample = { 0 };
 
-    (void)state;
     read_views(&sample, false);
     assert_int_equal(sample.profile.classic->nodes.count, ARRAY_COUNT(names));
     for (uint32_t i = 0; i < ARRAY_COUNT(names); i++) {
@@ -55,7 +54,7 @@ static void nodes_stand_by_name(void **state)
     sample_free(&sample);
 }
 
-static void runs_stand_by_node_and_step(void **state)
+TEST(runs_stand_by_node_and_step)
 {
     static const struct {
         const char *name;
@@ -67,7 +66,6 @@ static void runs_stand_by_node_and_step(void **state)
     struct tf_sample      sample = { 0 };
     const struct classic *classic;
 
-    (void)state;
     read_views(&sample, false);
     classic = sample.profile.classic;
     assert_int_equal(classic->steps.items[0], 9);
@@ -82,7 +80,7 @@ static void runs_stand_by_node_and_step(void **state)
     sample_free(&sample);
 }
 
-static void single_runs_are_kept_for_timelines_alone(void **state)
+TEST(single_runs_are_kept_for_timelines_alone)
 {
     for (int has_times = 0; has_times < 2; has_times++) {
         struct tf_sample           sample = { 0 };
@@ -106,7 +104,7 @@ static void single_runs_are_kept_for_timelines_alone(void **state)
     }
 }
 
-static void results_have_their_shapes(void **state)
+TEST(results_have_their_shapes)
 {
     static const struct {
         const char *name;
@@ -115,7 +113,6 @@ static void results_have_their_shapes(void **state)
     struct tf_sample      sample = { 0 };
     const struct classic *classic;
 
-    (void)state;
     read_views(&sample, false);
     classic = sample.profile.classic;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
@@ -139,7 +136,7 @@ static const char log_bytes[] = "\x0a\x11\x0a\x01x\x22\x0c" FRAME("\x01")
         "\x03") "\x0a\x0b\x0a\x01z\x22\x06" FRAME("\x01") "\x0a\x11\x0a\x01w\x22\x0c" FRAME("\x04")
         FRAME("\x02") "\x12\x08\x08\x01\x12\x04m.py";
 
-static void traces_share_their_outer_frames(void **state)
+TEST(traces_share_their_outer_frames)
 {
     static const struct {
         const char *name;
@@ -147,7 +144,6 @@ static void traces_share_their_outer_frames(void **state)
     } rows[] = { { "x", { 2, 1 } }, { "y", { 3, 2, 1 } }, { "z", { 1 } }, { "w", { 2, 4 } } };
     struct tf_sample sample = { 0 };
 
-    (void)state;
     sample_bytes(&sample, "graph.pbtxt",
                  STR("node { name: \"w\" op: \"A\" } node { name: \"x\" op: \"A\" } "
                      "node { name: \"y\" op: \"A\" } node { name: \"z\" op: \"A\" }"));
@@ -168,8 +164,3 @@ static void traces_share_their_outer_frames(void **state)
     assert_int_equal(sample.profile.sources.count, 5); /* 1, 1 > 2, 1 > 2 > 3, 4, 4 > 2 */
     sample_free(&sample);
 }
-
-RUN_TESTS(cmocka_unit_test(nodes_stand_by_name), cmocka_unit_test(runs_stand_by_node_and_step),
-          cmocka_unit_test(single_runs_are_kept_for_timelines_alone),
-          cmocka_unit_test(results_have_their_shapes),
-          cmocka_unit_test(traces_share_their_outer_frames))

@@ -58,7 +58,7 @@ static const char *event_name(const struct profile *profile, uint32_t event)
 }
 
 /* b begins while a runs and is put beside it; c begins as a ends, d while b and c run. */
-static void runs_that_overlap_stand_side_by_side(void **state)
+TEST(runs_that_overlap_stand_side_by_side)
 {
     static const struct run runs[] = {
         { "c", 10, 110, 50 }, { "a", 10, 100, 10 }, { "b", 10, 105, 20 }, { "d", 10, 120, 1 }
@@ -76,7 +76,6 @@ static void runs_that_overlap_stand_side_by_side(void **state)
     struct tf_sample sample = { 0 };
     uint32_t         at = 0;
 
-    (void)state;
     read_runs(&sample, runs, ARRAY_COUNT(runs));
     assert_int_equal(sample.profile.timelines.count, 3);
     for (uint32_t line = 0; line < 3; line++) {
@@ -96,12 +95,11 @@ static void runs_that_overlap_stand_side_by_side(void **state)
     sample_free(&sample);
 }
 
-static void steps_stand_by_number(void **state)
+TEST(steps_stand_by_number)
 {
     static const struct run runs[] = { { "late", 10, 300, 7 }, { "early", 2, 100, 5 } };
     struct tf_sample        sample = { 0 };
 
-    (void)state;
     read_runs(&sample, runs, ARRAY_COUNT(runs));
     assert_int_equal(sample.profile.recorded_steps.count, 3);
     assert_int_equal(sample.profile.recorded_steps.items[0].number, 2);
@@ -116,6 +114,3 @@ static void steps_stand_by_number(void **state)
     }
     sample_free(&sample);
 }
-
-RUN_TESTS(cmocka_unit_test(runs_that_overlap_stand_side_by_side),
-          cmocka_unit_test(steps_stand_by_number))

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static void values_are_flattened(void **state)
+TEST(values_are_flattened)
 {
     static const char text[] = "# comment\n"
                                "top = 1 # behind\r\n"
@@ -35,7 +35,6 @@ static void values_are_flattened(void **state)
     struct toml  toml;
     struct err   err = { 0 };
 
-    (void)state;
     assert_true(toml_parse(STR(text), &arena, &toml, &err));
     assert_int_equal(toml.entries.count, ARRAY_COUNT(rows));
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
@@ -55,7 +54,7 @@ static void values_are_flattened(void **state)
     arena_free(&arena);
 }
 
-static void faults_have_a_place(void **state)
+TEST(faults_have_a_place)
 {
     static const struct {
         const char *text;
@@ -76,7 +75,6 @@ static void faults_have_a_place(void **state)
         { "a={a={a={a={a={a={a={a={a={}}}}}}}}}", 1, 27 },
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct arena arena = { 0 };
         struct toml  toml;
@@ -91,11 +89,10 @@ static void faults_have_a_place(void **state)
 }
 
 /* Any prefix ends in an answer. */
-static void cut_files_are_answered(void **state)
+TEST(cut_files_are_answered)
 {
     static const char text[] = "[a.\"b\"]\nc = [ 'x', 1e3 ] # d\ne = { f = 2020-01-01 }\n";
 
-    (void)state;
     for (size_t len = 0; len < sizeof text; len++) {
         struct arena arena = { 0 };
         struct toml  toml;
@@ -106,6 +103,3 @@ static void cut_files_are_answered(void **state)
         arena_free(&arena);
     }
 }
-
-RUN_TESTS(cmocka_unit_test(values_are_flattened), cmocka_unit_test(faults_have_a_place),
-          cmocka_unit_test(cut_files_are_answered))

@@ -3,9 +3,8 @@
 
 #include <stdlib.h>
 
-static void categories_have_levels(void **state)
+TEST(categories_have_levels)
 {
-    (void)state;
     /* Read once, at the first use: set before. */
     assert_int_equal(setenv("TFPROF_TRACE", "read,rules:2,bad:x,", 1), 0);
     assert_true(trace_is_on("read", 1));
@@ -17,13 +16,10 @@ static void categories_have_levels(void **state)
     assert_false(trace_is_on("", 1));
 }
 
-static void time_does_not_go_back(void **state)
+TEST(time_does_not_go_back)
 {
     int64_t before_ns = trace_now_ns();
 
-    (void)state;
     assert_true(before_ns > 0);
     assert_true(trace_now_ns() >= before_ns);
 }
-
-RUN_TESTS(cmocka_unit_test(categories_have_levels), cmocka_unit_test(time_does_not_go_back))

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-static void people_read_three_digits(void **state)
+TEST(people_read_three_digits)
 {
     static const struct {
         double      value;
@@ -45,7 +45,6 @@ static void people_read_three_digits(void **state)
         { 2.501e9, UNIT_WHEN, "2501.000 ms" },
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct arena arena = { 0 };
         struct text  text = { .arena = &arena };
@@ -56,7 +55,7 @@ static void people_read_three_digits(void **state)
     }
 }
 
-static void what_people_write_is_read(void **state)
+TEST(what_people_write_is_read)
 {
     static const struct {
         struct str text;
@@ -91,7 +90,6 @@ static void what_people_write_is_read(void **state)
         { STR_INIT("1e"), UNIT_NONE, false, 0 },
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         double value = 0;
 
@@ -101,11 +99,10 @@ static void what_people_write_is_read(void **state)
     }
 }
 
-static void names_go_there_and_back(void **state)
+TEST(names_go_there_and_back)
 {
     enum unit unit;
 
-    (void)state;
     for (enum unit i = UNIT_NONE; i <= UNIT_BOOL; i++) {
         assert_true(unit_from_name(str_from(unit_name(i)), &unit));
         assert_int_equal(unit, i);
@@ -115,6 +112,3 @@ static void names_go_there_and_back(void **state)
     assert_true(fabs(unit_to_json(212.4e6, UNIT_NS) - 212.4) < 1e-9);
     assert_true(unit_to_json(7, UNIT_BYTES) == 7);
 }
-
-RUN_TESTS(cmocka_unit_test(people_read_three_digits), cmocka_unit_test(what_people_write_is_read),
-          cmocka_unit_test(names_go_there_and_back))

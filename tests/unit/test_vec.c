@@ -1,12 +1,11 @@
 #include "base/vec.h"
 #include "testing.h"
 
-static void items_keep_their_order(void **state)
+TEST(items_keep_their_order)
 {
     struct arena arena = { 0 };
     VEC(uint32_t) squares = { 0 };
 
-    (void)state;
     for (uint32_t i = 0; i < 300000; i++)
         assert_true(vec_push(&squares, &arena, i * 2));
     assert_int_equal(squares.count, 300000);
@@ -20,12 +19,11 @@ static void items_keep_their_order(void **state)
     arena_free(&arena);
 }
 
-static void past_the_budget_nothing_is_lost(void **state)
+TEST(past_the_budget_nothing_is_lost)
 {
     struct arena arena = { .budget_bytes = 200 };
     VEC(uint64_t) numbers = { 0 };
 
-    (void)state;
     /* 8 items are 64 bytes, 12 are 96: 160 used; 18 more would be 144. */
     for (uint64_t i = 0; vec_push(&numbers, &arena, i); i++)
         assert_true(i < 12);
@@ -37,12 +35,11 @@ static void past_the_budget_nothing_is_lost(void **state)
     arena_free(&arena);
 }
 
-static void appending_takes_or_copies(void **state)
+TEST(appending_takes_or_copies)
 {
     struct arena arena = { 0 }, tight = { .budget_bytes = 64 };
     VEC(uint32_t) all = { 0 }, none = { 0 }, some = { 0 };
 
-    (void)state;
     assert_true(vec_push(&some, &arena, 1) && vec_push(&some, &arena, 2));
     assert_true(vec_append(&all, &arena, &none));
     assert_true(vec_append(&all, &arena, &some));
@@ -59,7 +56,3 @@ static void appending_takes_or_copies(void **state)
     arena_free(&arena);
     arena_free(&tight);
 }
-
-RUN_TESTS(cmocka_unit_test(items_keep_their_order),
-          cmocka_unit_test(past_the_budget_nothing_is_lost),
-          cmocka_unit_test(appending_takes_or_copies))

@@ -3,7 +3,7 @@
 
 /* With an accelerator: 30 ms of host are the limit beside 50 ms of computing, not beside 65; and 20
  * where the schedule of several steps has more of it than of computing. */
-static void the_schedule_has_a_word_in_the_verdict(void **state)
+TEST(the_schedule_has_a_word_in_the_verdict)
 {
     static const struct {
         double      compute, host, critical_host, critical_compute, steps;
@@ -14,7 +14,6 @@ static void the_schedule_has_a_word_in_the_verdict(void **state)
         { 0.75, 0.20, 60, 40, 1, "compute-bound" }, { 0.85, 0.10, 60, 40, 5, "compute-bound" },
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct fixture f;
         struct verdict verdict;
@@ -41,7 +40,7 @@ static void the_schedule_has_a_word_in_the_verdict(void **state)
 
 /* Without an accelerator the class with most of the step leads, however much waits beside it; what
  * is less than 15 points behind makes it mixed. */
-static void on_a_cpu_most_of_the_step_leads(void **state)
+TEST(on_a_cpu_most_of_the_step_leads)
 {
     static const struct {
         double      compute, host, input;
@@ -56,7 +55,6 @@ static void on_a_cpu_most_of_the_step_leads(void **state)
         { 0.28, 0.18, 0.14, "compute-bound" }, /* the second has less than a fifth */
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct fixture f;
         struct verdict verdict;
@@ -73,7 +71,7 @@ static void on_a_cpu_most_of_the_step_leads(void **state)
     }
 }
 
-static void the_verdict_follows_the_composition(void **state)
+TEST(the_verdict_follows_the_composition)
 {
     static const struct {
         double      input, host, compute;
@@ -84,7 +82,6 @@ static void the_verdict_follows_the_composition(void **state)
         { 0.48, 0.52, 0.00, "mixed" },       { 0.10, 0.12, 0.78, "compute-bound" },
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct fixture f;
         struct verdict verdict;
@@ -107,7 +104,7 @@ static void the_verdict_follows_the_composition(void **state)
 
 /* Of a step of 100 ms: computing that memory holds, collectives that wait for a late rank; without
  * the facts, or with too little in them, what the parts say. */
-static void facts_tell_verdicts_apart(void **state)
+TEST(facts_tell_verdicts_apart)
 {
     static const struct {
         double      compute, communication, memory, skew; /* the last two < 0: unknown */
@@ -127,7 +124,6 @@ static void facts_tell_verdicts_apart(void **state)
           "Communication-bound: 60.0 ms (60.0 %) of each 100.0 ms step waits for collectives." },
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct fixture f;
         struct verdict verdict;
@@ -149,13 +145,12 @@ static void facts_tell_verdicts_apart(void **state)
 
 /* Of a step of 100 ms 60 are the host's, of which recording took 50: of what is left the device
  * computes 4 of 5. */
-static void what_recording_took_is_no_verdict(void **state)
+TEST(what_recording_took_is_no_verdict)
 {
     struct fixture f;
     struct verdict verdict;
     struct err     err = { 0 };
 
-    (void)state;
     start(&f, replay_parts);
     assert_true(facts_set(&f.facts, analysis_fact("part.compute_share"), 0.4));
     assert_true(facts_set(&f.facts, analysis_fact("part.host_share"), 0.6));
@@ -169,9 +164,3 @@ static void what_recording_took_is_no_verdict(void **state)
         "left out that recording takes.");
     arena_free(&f.arena);
 }
-
-RUN_TESTS(cmocka_unit_test(the_schedule_has_a_word_in_the_verdict),
-          cmocka_unit_test(on_a_cpu_most_of_the_step_leads),
-          cmocka_unit_test(the_verdict_follows_the_composition),
-          cmocka_unit_test(facts_tell_verdicts_apart),
-          cmocka_unit_test(what_recording_took_is_no_verdict))

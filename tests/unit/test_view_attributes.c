@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-static void test_numbers(void **state)
+TEST(test_numbers)
 {
     /* Thousands with two decimals, rounded as printf does; below, and negative, as they are. */
     static const struct {
@@ -26,7 +26,6 @@ static void test_numbers(void **state)
     };
     struct arena arena = { 0 };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct text plain = { .arena = &arena }, micros = plain, bytes = plain;
 
@@ -40,7 +39,7 @@ static void test_numbers(void **state)
     arena_free(&arena);
 }
 
-static void test_columns(void **state)
+TEST(test_columns)
 {
     /* The order is fixed; time brings its two parts, once. */
     static const struct {
@@ -62,7 +61,6 @@ static void test_columns(void **state)
     };
     struct arena arena = { 0 };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct columns columns = columns_of(rows[i].selected, rows[i].layout);
         struct text    text = { .arena = &arena };
@@ -77,12 +75,11 @@ static void test_columns(void **state)
     arena_free(&arena);
 }
 
-static void test_explanations(void **state)
+TEST(test_explanations)
 {
     struct arena arena = { 0 };
     struct text  text = { .arena = &arena };
 
-    (void)state;
     attributes_explain(1u << ATTRIBUTE_PARAMS | 1u << ATTRIBUTE_DEVICE, false, &text);
     assert_string_equal(text.data, "device: which device is placed on.\n"
                                    "param: Number of parameters (in the Variable).");
@@ -90,13 +87,12 @@ static void test_explanations(void **state)
 }
 
 /* Every last digit before a limit, and what printf makes of numbers all over the range. */
-static void decimals_are_those_of_printf(void **state)
+TEST(decimals_are_those_of_printf)
 {
     struct arena arena = { 0 };
     struct text  text = { .arena = &arena };
     uint64_t     random = 1;
 
-    (void)state;
     for (int i = 0; i < 200000; i++) {
         char    expected[64];
         int64_t number;
@@ -120,6 +116,3 @@ static void decimals_are_those_of_printf(void **state)
     print_number(&text, INT64_MAX);
     arena_free(&arena);
 }
-
-RUN_TESTS(cmocka_unit_test(decimals_are_those_of_printf), cmocka_unit_test(test_numbers),
-          cmocka_unit_test(test_columns), cmocka_unit_test(test_explanations))

@@ -5,7 +5,7 @@
 #include "base/macros.h"
 #include "view/output.h"
 
-static void test_scan(void **state)
+TEST(test_scan)
 {
     static const struct {
         const char           *text;
@@ -28,7 +28,6 @@ static void test_scan(void **state)
         { "timeline", OUTPUT_STDOUT, NULL, "-output timeline needs a file" },
     };
 
-    (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct arena       arena = { 0 };
         struct view_output output;
@@ -47,5 +46,3 @@ static void test_scan(void **state)
         arena_free(&arena);
     }
 }
-
-RUN_TESTS(cmocka_unit_test(test_scan))

@@ -29,12 +29,11 @@ static int64_t selected_us(const struct one_step *step, const bool *is_selected)
 }
 
 /* Kernels are A and B with 100 us each; launches two of 5; of copies there are none. */
-static void targets_and_names(void **state)
+TEST(targets_and_names)
 {
     struct one_step step;
     bool           *is_selected;
 
-    (void)state;
     one_step_make(&step);
     is_selected = arena_new_array(&step.scratch, bool, step.graph.nodes.count);
     assert_non_null(is_selected);
@@ -51,12 +50,11 @@ static void targets_and_names(void **state)
 }
 
 /* Of the launches only A's has all its work selected. */
-static void launches_of_what_is_selected(void **state)
+TEST(launches_of_what_is_selected)
 {
     struct one_step step;
     bool           *is_selected;
 
-    (void)state;
     one_step_make(&step);
     is_selected = arena_new_array(&step.scratch, bool, step.graph.nodes.count);
     assert_non_null(is_selected);
@@ -67,5 +65,3 @@ static void launches_of_what_is_selected(void **state)
     assert_int_equal(selected_us(&step, is_selected), 105);
     one_step_free(&step);
 }
-
-RUN_TESTS(cmocka_unit_test(targets_and_names), cmocka_unit_test(launches_of_what_is_selected))

@@ -21,12 +21,11 @@ static void assert_cause(const struct why_walk *walk, size_t row, enum part clas
 
 /* Before B starts at 290: 10 from its launch, 150 in which nothing is recorded, 10 to leave the
  * sync; at 120, where the walk ends, A had just ended. */
-static void back_from_a_kernel(void **state)
+TEST(back_from_a_kernel)
 {
     struct one_step step;
     struct why_walk walk = { .root = NO_ID };
 
-    (void)state;
     one_step_make(&step);
     walk.study = &step.b.study;
     walk.graph = &step.graph;
@@ -44,13 +43,12 @@ static void back_from_a_kernel(void **state)
 /* From the end of B to the begin of the step: B 100, then as above, A 100, 10 from its launch and
  * 10 in which nothing is recorded. Summed, the two stretches of nothing are one of 160 in two
  * pieces, and so are the ways from the two launches: 20. */
-static void sums_of_causes_alike(void **state)
+TEST(sums_of_causes_alike)
 {
     struct one_step step;
     struct why_walk walk = { .root = NO_ID };
     double          nothing_ns = 0, launch_ns = 0, all_ns = 0;
 
-    (void)state;
     one_step_make(&step);
     walk.study = &step.b.study;
     walk.graph = &step.graph;
@@ -76,7 +74,7 @@ static void sums_of_causes_alike(void **state)
 
 /* Of three causes the one beside nothing takes 30 more, the one beside 90 takes 10 more, and the
  * one beside 60 takes 20 less. */
-static void causes_by_excess(void **state)
+TEST(causes_by_excess)
 {
     struct why_cause causes[] = {
         { .class = PART_HOST, .name = "a", .ns = 40 },
@@ -90,7 +88,6 @@ static void causes_by_excess(void **state)
     };
     struct why_walk walk = { .causes = { causes, 3, 3 } }, other = { .causes = { usual, 3, 3 } };
 
-    (void)state;
     why_walk_compare(&walk, &other);
     assert_string_equal(causes[0].name, "c");
     assert_int_equal((int64_t)causes[0].usual_ns, 0);
@@ -99,6 +96,3 @@ static void causes_by_excess(void **state)
     assert_string_equal(causes[2].name, "a");
     assert_int_equal((int64_t)causes[2].usual_ns, 60);
 }
-
-RUN_TESTS(cmocka_unit_test(back_from_a_kernel), cmocka_unit_test(sums_of_causes_alike),
-          cmocka_unit_test(causes_by_excess))

@@ -22,9 +22,8 @@ static const struct {
     { "\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01", 0, 0 },
 };
 
-static void reads_varints(void **state)
+TEST(reads_varints)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof varints / sizeof *varints; i++) {
         uint8_t        buffer[32] = { 0 };
         uint64_t       fast = 1, slow = 1;
@@ -42,13 +41,12 @@ static void reads_varints(void **state)
 }
 
 /* A varint, eight bytes, three bytes of text and four bytes; then a length beyond the end. */
-static void walks_fields(void **state)
+TEST(walks_fields)
 {
     static const char bytes[] = "\x08\x96\x01\x11\x01\x00\x00\x00\x00\x00\x00\x00\x1A\x03"
                                 "abc\x25\x02\x00\x00\x00\x2A\x09xy";
     struct wire       field = wire_start((struct str) { bytes, sizeof bytes - 1 });
 
-    (void)state;
     assert_true(wire_next(&field) && field.number == 1 && field.value == 150);
     assert_true(wire_next(&field) && field.number == 2 && field.type == WIRE_64);
     assert_int_equal(field.value, 1);
@@ -62,13 +60,12 @@ static void walks_fields(void **state)
 
 /* Field 1: 300, then 1 and 128 packed, then a number that takes a byte more than it has to, then
  * four bytes, which are no varint. */
-static void repeated_numbers_are_packed_or_not(void **state)
+TEST(repeated_numbers_are_packed_or_not)
 {
     static const char bytes[] = "\x08\xAC\x02\x0A\x03\x01\x80\x01\x08\x85\x00\x0D\x01\x00\x00\x00";
     static const uint64_t expected[] = { 300, 1, 128, 5 };
     size_t                count = 0;
 
-    (void)state;
     for (struct wire field = wire_start((struct str) { bytes, sizeof bytes - 1 });
          wire_next(&field);) {
         struct str rest = wire_numbers(&field);
@@ -79,6 +76,3 @@ static void repeated_numbers_are_packed_or_not(void **state)
     }
     assert_int_equal(count, ARRAY_COUNT(expected));
 }
-
-RUN_TESTS(cmocka_unit_test(reads_varints), cmocka_unit_test(walks_fields),
-          cmocka_unit_test(repeated_numbers_are_packed_or_not))

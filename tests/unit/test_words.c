@@ -28,7 +28,7 @@ static void make(struct words *words)
         words_add(words, lists[i], i);
 }
 
-static void words_stand_where_stars_allow(void **state)
+TEST(words_stand_where_stars_allow)
 {
     static const struct {
         const char *text;
@@ -45,7 +45,6 @@ static void words_stand_where_stars_allow(void **state)
     };
     static struct words words;
 
-    (void)state;
     make(&words);
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
         assert_int_equal(words_first_row(&words, str_from(cases[i].text), ARRAY_COUNT(lists)),
@@ -53,13 +52,12 @@ static void words_stand_where_stars_allow(void **state)
 }
 
 /* Texts of all lengths over letters that the words are made of. */
-static void many_texts_fit_as_one_by_one(void **state)
+TEST(many_texts_fit_as_one_by_one)
 {
     static const char   letters[] = "tocasvmdg_rl:2n";
     static struct words words;
     uint32_t            random = 1;
 
-    (void)state;
     make(&words);
     for (int round = 0; round < 200000; round++) {
         char   text[16];
@@ -77,14 +75,13 @@ static void many_texts_fit_as_one_by_one(void **state)
     }
 }
 
-static void every_place_is_told(void **state)
+TEST(every_place_is_told)
 {
     struct word       items[2];
     struct words_walk walk = { .text = STR("sgemm_sgemm") };
     struct words      words = { .items = items, .room = 2 };
     const size_t      places[] = { 0, 1, 6, 7 };
 
-    (void)state;
     words_add_part(&words, STR("sgemm"), 0);
     words_add_part(&words, STR("gemm"), 1);
     for (size_t i = 0; i < ARRAY_COUNT(places); i++) {
@@ -96,6 +93,3 @@ static void every_place_is_told(void **state)
     }
     assert_null(words_next(&words, &walk));
 }
-
-RUN_TESTS(cmocka_unit_test(words_stand_where_stars_allow),
-          cmocka_unit_test(many_texts_fit_as_one_by_one), cmocka_unit_test(every_place_is_told))

@@ -64,9 +64,8 @@ static bool is_joined(const struct profile *profile)
     return intern_find(&profile->names, STR("ThreadpoolListener::Region")) != NO_ID;
 }
 
-static void equals_protobuf_c(void **state)
+TEST(equals_protobuf_c)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof recordings / sizeof *recordings; i++) {
         struct arena                  arena = { 0 };
         struct file                   file = { 0 };
@@ -101,12 +100,11 @@ static void equals_protobuf_c(void **state)
 }
 
 /* Every 997th prefix: a profile with a note, or an error with text; never a crash. */
-static void survives_cuts(void **state)
+TEST(survives_cuts)
 {
     struct file file = { 0 };
     struct err  err = { 0 };
 
-    (void)state;
     assert_true(file_open(&file, recordings[1], 0, &err));
     for (size_t len = 0; len < file.bytes.len; len += 997) {
         struct arena   arena = { 0 };
@@ -126,7 +124,7 @@ static void survives_cuts(void **state)
 
 /* One line at 5 ns with two events in the wrong order: offset 3500 ps for 2000 ps, from 5 + 3 to
  * 5 + 5 ns; offset 1000 ps for 500 ps, from 5 + 1 to 5 + 1 ns. */
-static void rounds_and_sorts(void **state)
+TEST(rounds_and_sorts)
 {
     char           line[64] = "\x18\x05", plane[128], space[128];
     size_t         line_len = 2, plane_len = 0, len;
@@ -134,7 +132,6 @@ static void rounds_and_sorts(void **state)
     struct profile profile;
     struct err     err = { 0 };
 
-    (void)state;
     line_len = put(line, line_len, XLINE_EVENTS, "\x08\x01\x10\xAC\x1B\x18\xD0\x0F", 8);
     line_len = put(line, line_len, XLINE_EVENTS, "\x08\x01\x10\xE8\x07\x18\xF4\x03", 8);
     plane_len = put(plane, plane_len, XPLANE_NAME, "/host:CPU", 9);
@@ -156,7 +153,7 @@ static void rounds_and_sorts(void **state)
 }
 
 /* A line's clock and name behind its events, which begin at 5 + 1 and 5 + 3 ns, of a device. */
-static void fields_may_follow_the_events(void **state)
+TEST(fields_may_follow_the_events)
 {
     char           line[64], plane[128], space[160];
     size_t         line_len = 0, plane_len = 0, len;
@@ -164,7 +161,6 @@ static void fields_may_follow_the_events(void **state)
     struct profile profile;
     struct err     err = { 0 };
 
-    (void)state;
     line_len = put(line, line_len, XLINE_EVENTS, "\x08\x01\x10\xE8\x07\x18\xF4\x03", 8);
     line_len = put(line, line_len, XLINE_EVENTS, "\x08\x01\x10\xAC\x1B\x18\xD0\x0F", 8);
     line[line_len++] = XLINE_TIMESTAMP_NS << 3;
@@ -189,12 +185,11 @@ static void fields_may_follow_the_events(void **state)
 }
 
 /* One line with metadata, stats and two events; every prefix is a profile or a reason. */
-static void survives_every_cut(void **state)
+TEST(survives_every_cut)
 {
     char   line[64] = "\x12\x01t\x18\x05", plane[192], space[256];
     size_t line_len = 5, plane_len = 0, len;
 
-    (void)state;
     /* metadata 1 at 1000 ps for 500 ps with stat 1 = 7; metadata 1 at 3500 ps for 2000 ps */
     line_len = put(line, line_len, XLINE_EVENTS,
                    "\x08\x01\x10\xE8\x07\x18\xF4\x03\x22\x04\x08\x01\x20\x07", 14);
@@ -231,13 +226,12 @@ static void survives_every_cut(void **state)
 }
 
 /* With every budget too small the reader says so, and nothing leaks (the sanitizer looks). */
-static void keeps_to_budgets(void **state)
+TEST(keeps_to_budgets)
 {
     struct file file = { 0 };
     struct err  err = { 0 };
     bool        was_read = false;
 
-    (void)state;
     assert_true(file_open(&file, recordings[1], 0, &err));
     for (size_t budget = 64 << 10; budget < (size_t)16 << 20; budget += budget / 4) {
         struct arena   arena = { .budget_bytes = budget };
@@ -279,7 +273,7 @@ static size_t put_host(char *space, int64_t start_ns)
 }
 
 /* Captures that began 250 ns apart: events at 100 and at 250 + 100 ns on the first one's clock. */
-static void hosts_share_a_clock(void **state)
+TEST(hosts_share_a_clock)
 {
     char                one[256], two[256];
     struct read_input   inputs[2] = { { .path = "one", .host_name = "one" },
@@ -289,7 +283,6 @@ static void hosts_share_a_clock(void **state)
     struct profile      profile;
     struct err          err = { 0 };
 
-    (void)state;
     inputs[0].file.bytes = (struct str) { one, put_host(one, 1700000000000000250) };
     inputs[1].file.bytes = (struct str) { two, put_host(two, 1700000000000000000) };
     assert_true(profile_init(&profile, &arena));
@@ -304,7 +297,7 @@ static void hosts_share_a_clock(void **state)
 
 /* Two events with the stats "novelty" and "filename", one with "novelty" alone: what nobody knows
  * is told by name, what is known and not wanted is not. */
-static void what_is_new_is_told_by_name(void **state)
+TEST(what_is_new_is_told_by_name)
 {
     static const char both[] = { 8, 9, 0x22, 4, 8, 1, 24, 7, 0x22, 4, 8, 2, 24, 7 };
     char              line[128], plane[256], space[512];
@@ -313,7 +306,6 @@ static void what_is_new_is_told_by_name(void **state)
     struct profile    profile;
     struct err        err = { 0 };
 
-    (void)state;
     line_len = put(line, 0, XLINE_EVENTS, both, sizeof both);
     line_len = put(line, line_len, XLINE_EVENTS, both, sizeof both);
     line_len = put(line, line_len, XLINE_EVENTS, both, 8);
@@ -346,7 +338,7 @@ static size_t put_allocation(char *line, size_t line_len, const char *owner)
 }
 
 /* The profiler writes "(null)" where it knows no owner: that is no op of the program. */
-static void a_null_owner_is_none(void **state)
+TEST(a_null_owner_is_none)
 {
     char           line[128], plane[256], space[512];
     size_t         line_len, plane_len, len;
@@ -354,7 +346,6 @@ static void a_null_owner_is_none(void **state)
     struct profile profile;
     struct err     err = { 0 };
 
-    (void)state;
     line_len = put_allocation(line, put_allocation(line, 0, "(null)"), "conv");
     plane_len = put(plane, 0, XPLANE_NAME, "/host:CPU", 9);
     plane_len = put(plane, plane_len, XPLANE_LINES, line, line_len);
@@ -371,7 +362,7 @@ static void a_null_owner_is_none(void **state)
 }
 
 /* The numbers the decoder uses are those of proto/xplane.proto. */
-static void numbers_are_the_protos(void **state)
+TEST(numbers_are_the_protos)
 {
     static const struct {
         const ProtobufCMessageDescriptor *type;
@@ -404,7 +395,6 @@ static void numbers_are_the_protos(void **state)
         { &tensorflow__profiler__xstat_metadata__descriptor, "name", XSTAT_METADATA_NAME },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const ProtobufCFieldDescriptor *field =
             protobuf_c_message_descriptor_get_field_by_name(rows[i].type, rows[i].name);
@@ -415,7 +405,7 @@ static void numbers_are_the_protos(void **state)
 }
 
 /* What the recorded program did (its README): 10 steps called "train" marked with step_num. */
-static void knows_kinds(void **state)
+TEST(knows_kinds)
 {
     struct arena   arena = { 0 };
     struct file    file = { 0 };
@@ -423,7 +413,6 @@ static void knows_kinds(void **state)
     struct profile profile;
     uint32_t       steps = 0, ops = 0, waits = 0;
 
-    (void)state;
     assert_true(file_open(&file, recordings[1], 0, &err));
     assert_true(read_bytes(file.bytes, &profile, &arena, &err));
     for (uint32_t e = 0; e < profile.event_count; e++) {
@@ -441,10 +430,3 @@ static void knows_kinds(void **state)
     file_close(&file);
     arena_free(&arena);
 }
-
-RUN_TESTS(cmocka_unit_test(equals_protobuf_c), cmocka_unit_test(survives_cuts),
-          cmocka_unit_test(rounds_and_sorts), cmocka_unit_test(fields_may_follow_the_events),
-          cmocka_unit_test(knows_kinds), cmocka_unit_test(numbers_are_the_protos),
-          cmocka_unit_test(survives_every_cut), cmocka_unit_test(keeps_to_budgets),
-          cmocka_unit_test(hosts_share_a_clock), cmocka_unit_test(a_null_owner_is_none),
-          cmocka_unit_test(what_is_new_is_told_by_name))

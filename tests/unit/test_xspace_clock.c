@@ -53,7 +53,7 @@ static void expect(const struct profile *profile, const struct op_time *ops, siz
 /* Both clocks are 1000 us apart. The host's is 300 us late while the second run is under way, so
  * that one of its ops looks 300 us longer and what follows as much later. A program's run and a
  * transfer are on the host's clock alone: the run of 300 us looks like 600. */
-static void late_clock_is_put_right(void **state)
+TEST(late_clock_is_put_right)
 {
     static const struct op_time ops[] = {
         { 1000, 100, 0, 100, 1000 },    { 1100, 200, 100, 200, 1100 },
@@ -66,7 +66,6 @@ static void late_clock_is_put_right(void **state)
     const struct timeline *modules;
     int64_t                type, run;
 
-    (void)state;
     starts(&type);
     run = xspace_type(&builder, "jit_f(7)", NULL);
     xspace_line(&builder, 1, "XLA Modules");
@@ -86,7 +85,7 @@ static void late_clock_is_put_right(void **state)
 /* Both clocks are 1000 us apart. When the host's is put right while an op is under way, what
  * follows falls together: an op of 100 us has no length any more and stands behind the one that
  * followed it. */
-static void order_is_the_cores(void **state)
+TEST(order_is_the_cores)
 {
     static const struct op_time ops[] = {
         { 1000, 100, 0, 100, 0 }, { 1400, 300, 100, 500, 0 },  { 1700, 300, 700, 400, 0 },
@@ -103,7 +102,6 @@ static void order_is_the_cores(void **state)
     struct profile profile;
     int64_t        type;
 
-    (void)state;
     starts(&type);
     xspace_line(&builder, 3, "XLA Ops");
     add_ops(type, ops, sizeof ops / sizeof *ops);
@@ -114,7 +112,7 @@ static void order_is_the_cores(void **state)
 
 /* The core's clock runs 50 us a second fast: ops follow the host's, with the core's lengths. What
  * lies in an op moves with it. */
-static void drift_is_followed(void **state)
+TEST(drift_is_followed)
 {
     static const struct op_time ops[] = {
         { 0, 100, 5000, 100, 0 },
@@ -127,7 +125,6 @@ static void drift_is_followed(void **state)
     struct profile profile;
     int64_t        type;
 
-    (void)state;
     starts(&type);
     xspace_line(&builder, 3, "XLA Ops");
     add_ops(type, ops, sizeof ops / sizeof *ops);
@@ -137,7 +134,7 @@ static void drift_is_followed(void **state)
 }
 
 /* Starts that stand still are no clock: places as the host says, lengths as the core says. */
-static void lengths_are_the_cores(void **state)
+TEST(lengths_are_the_cores)
 {
     static const struct op_time ops[] = {
         { 10, 500, 0, 400, 10 },
@@ -148,7 +145,6 @@ static void lengths_are_the_cores(void **state)
     struct profile profile;
     int64_t        type;
 
-    (void)state;
     starts(&type);
     xspace_line(&builder, 3, "XLA Ops");
     add_ops(type, ops, sizeof ops / sizeof *ops);
@@ -158,7 +154,7 @@ static void lengths_are_the_cores(void **state)
 }
 
 /* The clocks are 1000 us apart; for one op of thirty the host's was 500 us behind for a while. */
-static void a_clock_that_was_wrong_is_left_out(void **state)
+TEST(a_clock_that_was_wrong_is_left_out)
 {
     enum { COUNT = 30, WRONG = 12 };
     struct op_time ops[COUNT];
@@ -166,7 +162,6 @@ static void a_clock_that_was_wrong_is_left_out(void **state)
     struct profile profile;
     int64_t        type;
 
-    (void)state;
     starts(&type);
     xspace_line(&builder, 3, "XLA Ops");
     for (int i = 0; i < COUNT; i++)
@@ -177,7 +172,3 @@ static void a_clock_that_was_wrong_is_left_out(void **state)
     expect(&profile, ops, COUNT);
     arena_free(&arena);
 }
-
-RUN_TESTS(cmocka_unit_test(late_clock_is_put_right), cmocka_unit_test(order_is_the_cores),
-          cmocka_unit_test(drift_is_followed), cmocka_unit_test(lengths_are_the_cores),
-          cmocka_unit_test(a_clock_that_was_wrong_is_left_out))

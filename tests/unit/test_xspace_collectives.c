@@ -23,7 +23,7 @@ static const struct collective *collective_of(const struct profile_builder *b, u
     return &b->profile.collectives.items[row];
 }
 
-static void payload_and_group(void **state)
+TEST(payload_and_group)
 {
     static const struct {
         const char *name, *op_type, *tensors, *group, *type;
@@ -48,7 +48,6 @@ static void payload_and_group(void **state)
     struct profile_builder b;
     uint32_t               thread, tags[ARRAY_COUNT(cases)], other;
 
-    (void)state;
     builder_start(&b, FORMAT_XSPACE);
     thread = builder_timeline(&b, builder_host(&b, "h"), NO_ID, "XLA Ops");
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
@@ -80,7 +79,7 @@ static void payload_and_group(void **state)
 
 /* A TPU's line says "all-reduce" without the program: one instruction of that name is it, of two
  * neither. */
-static void an_instruction_without_its_program(void **state)
+TEST(an_instruction_without_its_program)
 {
     for (int programs = 1; programs <= 2; programs++) {
         struct profile_builder b;
@@ -100,7 +99,4 @@ static void an_instruction_without_its_program(void **state)
         assert_int_equal(collective_of(&b, tag)->group_size, programs == 1 ? 2 : -1);
         builder_free(&b);
     }
-    (void)state;
 }
-
-RUN_TESTS(cmocka_unit_test(payload_and_group), cmocka_unit_test(an_instruction_without_its_program))

@@ -25,14 +25,13 @@ static bool is_device(const struct profile *profile, size_t row, const char *nam
 }
 
 /* A TPU's allocators have a number alone. In use: 300 of the heap and 500 of the stack. */
-static void ordinals_tell_the_device(void **state)
+TEST(ordinals_tell_the_device)
 {
     struct arena               arena = { 0 };
     struct profile             profile;
     const struct memory_event *event;
     int64_t                    type;
 
-    (void)state;
     xspace_start(&builder);
     for (int i = 0; i < 2; i++) {
         xspace_plane(&builder, i ? "/device:TPU:1" : "/device:TPU:0");
@@ -69,14 +68,13 @@ static void ordinals_tell_the_device(void **state)
 }
 
 /* Of GPUs the allocator's name tells, also of one that has no timeline. */
-static void names_tell_the_gpu(void **state)
+TEST(names_tell_the_gpu)
 {
     static const char *const names[] = { "GPU_6_bfc", "gpu_host_bfc", "mklcpu", "GPU_6_bfc" };
     struct arena             arena = { 0 };
     struct profile           profile;
     int64_t                  type;
 
-    (void)state;
     xspace_start(&builder);
     xspace_plane(&builder, "/host:CPU");
     type = xspace_type(&builder, "MemoryAllocation", NULL);
@@ -94,13 +92,12 @@ static void names_tell_the_gpu(void **state)
     arena_free(&arena);
 }
 
-static void the_profilers_words_are_notes(void **state)
+TEST(the_profilers_words_are_notes)
 {
     struct arena   arena = { 0 };
     struct profile profile;
     int64_t        type;
 
-    (void)state;
     xspace_start(&builder);
     xspace_plane(&builder, "/host:CPU");
     type = xspace_type(&builder, "a", NULL);
@@ -116,6 +113,3 @@ static void the_profilers_words_are_notes(void **state)
                           STR("CUPTI_ERROR_INSUFFICIENT_PRIVILEGES")));
     arena_free(&arena);
 }
-
-RUN_TESTS(cmocka_unit_test(ordinals_tell_the_device), cmocka_unit_test(names_tell_the_gpu),
-          cmocka_unit_test(the_profilers_words_are_notes))

@@ -21,7 +21,7 @@ static bool is_name(const struct profile *profile, uint32_t name, const char *te
 
 /* Two programs have an instruction "add": one is called by its run on the core, the other by its
  * metadata. */
-static void instructions_are_of_their_program(void **state)
+TEST(instructions_are_of_their_program)
 {
     struct arena         arena = { 0 };
     struct profile       profile;
@@ -29,7 +29,6 @@ static void instructions_are_of_their_program(void **state)
     const struct tensor *tensor;
     int64_t              run, add, other;
 
-    (void)state;
     xspace_start(&builder);
     xspace_plane(&builder, "/host:metadata");
     (void)xspace_type(&builder, "jit_g(8)", NULL);
@@ -75,7 +74,7 @@ static void instructions_are_of_their_program(void **state)
 
 /* Of 300 bytes 100 are read from the memory beside the chip (space 1), 120 are read from one inside
  * of it (space 3) and 80 written there (space 2). */
-static void bytes_inside_of_the_chip_are_apart(void **state)
+TEST(bytes_inside_of_the_chip_are_apart)
 {
     static const unsigned char breakdown[] = { 10, 6, 8, 1, 16, 1, 24, 100, /* read, space 1 */
                                                10, 6, 8, 1, 16, 3, 24, 120, /* read, space 3 */
@@ -85,7 +84,6 @@ static void bytes_inside_of_the_chip_are_apart(void **state)
     const struct op           *op;
     int64_t                    add;
 
-    (void)state;
     xspace_start(&builder);
     xspace_plane(&builder, "/device:TPU:0");
     add = xspace_type(&builder, "%add = f32[3]{0} add(f32[3]{0} %a, f32[3]{0} %b)", "add");
@@ -101,13 +99,12 @@ static void bytes_inside_of_the_chip_are_apart(void **state)
 }
 
 /* What planes say of their device; another of the same host has none. */
-static void planes_describe_devices(void **state)
+TEST(planes_describe_devices)
 {
     struct arena   arena = { 0 };
     struct profile profile;
     int64_t        add;
 
-    (void)state;
     xspace_start(&builder);
     xspace_plane(&builder, "/device:TPU:0");
     xspace_number(&builder, "peak_vmem_rd_bw_gigabytes_per_second", 23296);
@@ -136,7 +133,7 @@ static const struct event_stat *stat_of(const struct profile *profile, const cha
 
 /* What no column holds is summed by event: stalls of 100, 700 and 400 ps are 1200 ps, from 100 to
  * 700; of the type once: 64 operations, and a name. */
-static void other_stats_are_summed_by_event(void **state)
+TEST(other_stats_are_summed_by_event)
 {
     static const int         stalls[] = { 100, 700, 400 };
     struct arena             arena = { 0 };
@@ -144,7 +141,6 @@ static void other_stats_are_summed_by_event(void **state)
     const struct event_stat *found;
     int64_t                  add, copy;
 
-    (void)state;
     xspace_start(&builder);
     xspace_plane(&builder, "/device:TPU:0");
     add = xspace_type(&builder, "%add = f32[3]{0} add(f32[3]{0} %a, f32[3]{0} %b)", "add");
@@ -180,7 +176,7 @@ static void other_stats_are_summed_by_event(void **state)
 
 /* CoreDetails { device_ordinal = 2; core_num = 3; local_chip_id = 4; global_chip_id = 5;
  * global_core_id = 6 }, zeros left out, as a recording of four chips has them. */
-static void cores_say_where_they_are(void **state)
+TEST(cores_say_where_they_are)
 {
     static const unsigned char details[] = { 16, 1, 32, 1, 40, 5, 48, 5 };
     struct arena               arena = { 0 };
@@ -188,7 +184,6 @@ static void cores_say_where_they_are(void **state)
     const struct property     *rows;
     int64_t                    add;
 
-    (void)state;
     xspace_start(&builder);
     xspace_plane(&builder, "/device:TPU:1");
     xspace_bytes(&builder, "core_details", details, sizeof details);
@@ -205,13 +200,12 @@ static void cores_say_where_they_are(void **state)
     arena_free(&arena);
 }
 
-static void copies_go_by_their_memories(void **state)
+TEST(copies_go_by_their_memories)
 {
     struct arena   arena = { 0 };
     struct profile profile;
     int64_t        types[2];
 
-    (void)state;
     xspace_start(&builder);
     xspace_plane(&builder, "/device:TPU:0");
     types[0] = xspace_type(&builder,
@@ -232,12 +226,11 @@ static void copies_go_by_their_memories(void **state)
     arena_free(&arena);
 }
 
-static void programs_have_a_number(void **state)
+TEST(programs_have_a_number)
 {
     struct str module;
     uint64_t   number;
 
-    (void)state;
     assert_true(xspace_program(STR("jit_f(x)(18446744073709551615)"), &module, &number));
     assert_true(str_equal(module, STR("jit_f(x)")));
     assert_true(number == UINT64_MAX);
@@ -246,10 +239,3 @@ static void programs_have_a_number(void **state)
     assert_false(xspace_program(STR("f(7) g"), &module, &number));
     assert_false(xspace_program(STR(""), &module, &number));
 }
-
-RUN_TESTS(cmocka_unit_test(instructions_are_of_their_program),
-          cmocka_unit_test(bytes_inside_of_the_chip_are_apart),
-          cmocka_unit_test(planes_describe_devices),
-          cmocka_unit_test(other_stats_are_summed_by_event),
-          cmocka_unit_test(cores_say_where_they_are), cmocka_unit_test(copies_go_by_their_memories),
-          cmocka_unit_test(programs_have_a_number))

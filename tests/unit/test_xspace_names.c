@@ -14,7 +14,7 @@ static struct xname host(const char *name)
 
 /* "name:Type" is an op of the program whatever its scope is called: people call scopes after what
  * runtimes do. Without a type the last part of the name stands for it. */
-static void ops_are_ops_in_any_scope(void **state)
+TEST(ops_are_ops_in_any_scope)
 {
     static const struct {
         const char *name, *op, *type;
@@ -31,7 +31,6 @@ static void ops_are_ops_in_any_scope(void **state)
           "mul" },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct xname name = host(rows[i].name);
 
@@ -54,7 +53,7 @@ static void ops_are_ops_in_any_scope(void **state)
 }
 
 /* join, select and dump are names that many functions have: the module tells. */
-static void modules_tell_what_python_does(void **state)
+TEST(modules_tell_what_python_does)
 {
     static const struct {
         const char        *name;
@@ -79,13 +78,12 @@ static void modules_tell_what_python_does(void **state)
         { "$array.py:628 _value", ACTIVITY_SYNC },
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (host(rows[i].name).kind != rows[i].kind)
             fail_msg("%s is %s", rows[i].name, activity_kind_name(host(rows[i].name).kind));
 }
 
-static void copies_tell_their_direction(void **state)
+TEST(copies_tell_their_direction)
 {
     static const struct {
         const char         *name;
@@ -104,7 +102,6 @@ static void copies_tell_their_direction(void **state)
     struct xname kernel =
         xspace_name(STR("__amd_rocclr_copyBuffer.kd"), SEEN_KERNEL, XLINE_CLASS_DEVICE);
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         assert_int_equal(xspace_copy_direction(str_from(rows[i].name)), rows[i].copy);
     assert_int_equal(kernel.kind, ACTIVITY_MEMCPY);
@@ -115,14 +112,13 @@ static void copies_tell_their_direction(void **state)
 
 /* ROCm: the call says for which op its kernel is and which way its copies go. Two calls of one
  * kernel are for different ops, and copies go both ways. */
-static void launches_tell_what_kernels_do_not(void **state)
+TEST(launches_tell_what_kernels_do_not)
 {
     struct profile_builder   b;
     uint32_t                 gpu, thread, stream, ops[2], kernel, copy, work[4];
     static const char *const calls[] = { "hipModuleLaunchKernel", "hipModuleLaunchKernel",
                                          "hipMemcpyHtoDAsync", "hipMemcpyDtoDAsync" };
 
-    (void)state;
     builder_start(&b, FORMAT_XSPACE);
     gpu = builder_device(&b, builder_host(&b, "h"), "/device:GPU:0", "", DEVICE_GPU);
     thread = builder_timeline(&b, 0, NO_ID, "python");
@@ -150,7 +146,7 @@ static void launches_tell_what_kernels_do_not(void **state)
 /* XLA asks for 8 bytes of its autotuner's results by a call named "MemcpyD2H"; CUPTI tells that
  * they lie in pinned memory of the host and go to pageable memory there. What it does not know the
  * call tells. */
-static void memories_tell_the_way_of_a_copy(void **state)
+TEST(memories_tell_the_way_of_a_copy)
 {
     static const struct {
         const char         *kinds;
@@ -163,7 +159,6 @@ static void memories_tell_the_way_of_a_copy(void **state)
     struct profile_builder b;
     uint32_t               gpu, thread, stream, call, copy, work[6];
 
-    (void)state;
     builder_start(&b, FORMAT_XSPACE);
     gpu = builder_device(&b, builder_host(&b, "h"), "/device:GPU:0", "", DEVICE_GPU);
     thread = builder_timeline(&b, 0, NO_ID, "python");
@@ -182,11 +177,10 @@ static void memories_tell_the_way_of_a_copy(void **state)
     builder_free(&b);
 }
 
-static void launch_calls_of_ops_are_calls(void **state)
+TEST(launch_calls_of_ops_are_calls)
 {
     struct xname name = xspace_name(STR("hipModuleLaunchKernel"), SEEN_HLO_OP, XLINE_CLASS_HOST);
 
-    (void)state;
     assert_int_equal(name.kind, ACTIVITY_LAUNCH);
     assert_int_equal(name.op_name.len, 0);
     assert_int_equal(xspace_name(STR("dot.3"), SEEN_HLO_OP, XLINE_CLASS_HOST).kind, ACTIVITY_OP);
@@ -194,12 +188,11 @@ static void launch_calls_of_ops_are_calls(void **state)
 
 /* As CUPTI and ROCm write them; more registers than 512 a thread cannot be, and ROCm writes an
  * occupancy of 0 where it knows none. */
-static void details_tell_what_can_be(void **state)
+TEST(details_tell_what_can_be)
 {
     struct kernel_config config;
     struct str           from, to;
 
-    (void)state;
     assert_true(xspace_kernel_config(
         STR("regs:122 static_shared:16 dynamic_shared:32 grid:16,4,1 block:256,1,1 occ_pct:43.75"),
         &config));
@@ -217,14 +210,13 @@ static void details_tell_what_can_be(void **state)
     assert_false(xspace_details_kinds(STR("kind:Unknown size:655360 dest:2 async:1"), &from, &to));
 }
 
-static void shapes_become_operands(void **state)
+TEST(shapes_become_operands)
 {
     struct profile_builder b;
     struct op             *op;
     const struct tensor   *tensors;
     uint32_t               row;
 
-    (void)state;
     builder_start(&b, FORMAT_XSPACE);
     row = builder_op(&b, "m/mul", "Mul", NULL);
     op = &b.profile.ops.items[row];
@@ -245,11 +237,3 @@ static void shapes_become_operands(void **state)
     assert_int_equal(op->input_count, 0);
     builder_free(&b);
 }
-
-RUN_TESTS(cmocka_unit_test(ops_are_ops_in_any_scope),
-          cmocka_unit_test(modules_tell_what_python_does),
-          cmocka_unit_test(copies_tell_their_direction),
-          cmocka_unit_test(launches_tell_what_kernels_do_not),
-          cmocka_unit_test(memories_tell_the_way_of_a_copy),
-          cmocka_unit_test(launch_calls_of_ops_are_calls),
-          cmocka_unit_test(details_tell_what_can_be), cmocka_unit_test(shapes_become_operands))

@@ -24,7 +24,7 @@ static size_t put_program(char *plane, size_t plane_len, char id, const char *op
 }
 
 /* What cannot be read of a program is damage, and the other programs are used. */
-static void tells_damaged_programs(void **state)
+TEST(tells_damaged_programs)
 {
     for (int is_holed = 0; is_holed < 2; is_holed++) {
         char           plane[512], space[1024];
@@ -46,7 +46,6 @@ static void tells_damaged_programs(void **state)
             assert_non_null(strstr(profile_first_damage(&profile)->what, "HLO"));
         arena_free(&arena);
     }
-    (void)state;
 }
 
 /* An event of instruction x of jit_f, run as program `id`: stats 1 hlo_op, 2 hlo_module, 3
@@ -64,7 +63,7 @@ static size_t put_run(char *line, size_t line_len, char id)
 
 /* Two programs of one name: what an instruction of that name is depends on
  * program_id, and that it is a collective is told by its opcode alone. */
-static void tells_programs_of_one_name_apart(void **state)
+TEST(tells_programs_of_one_name_apart)
 {
     char           line[128], plane[512], space[1024];
     size_t         line_len = 0, plane_len, len;
@@ -72,7 +71,6 @@ static void tells_programs_of_one_name_apart(void **state)
     struct profile profile;
     struct err     err = { 0 };
 
-    (void)state;
     plane_len = put(plane, 0, XPLANE_NAME, "/host:metadata", 14);
     plane_len = put_stat_name(plane, plane_len, 1, "hlo_proto");
     plane_len = put_program(plane, plane_len, 1, "add");
@@ -100,6 +98,3 @@ static void tells_programs_of_one_name_apart(void **state)
     }
     arena_free(&arena);
 }
-
-RUN_TESTS(cmocka_unit_test(tells_programs_of_one_name_apart),
-          cmocka_unit_test(tells_damaged_programs))

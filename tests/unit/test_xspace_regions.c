@@ -6,7 +6,7 @@
 
 /* Two tasks on a pool thread, 10..40 and 50..60 ns, each between two instants; a start without a
  * stop at 70 ns stays an instant. */
-static void pairs_become_one_event(void **state)
+TEST(pairs_become_one_event)
 {
     static const struct {
         const char *name;
@@ -20,7 +20,6 @@ static void pairs_become_one_event(void **state)
     struct profile_builder b;
     uint32_t               thread, tags[ARRAY_COUNT(marks)], start, stop;
 
-    (void)state;
     builder_start(&b, FORMAT_XSPACE);
     thread = builder_timeline(&b, builder_host(&b, "h"), NO_ID, "tf_XLAEigen");
     start = builder_activity(&b, "ThreadpoolListener::StartRegion", ACTIVITY_EXECUTOR, NO_ID);
@@ -35,11 +34,4 @@ static void pairs_become_one_event(void **state)
         str_equal(profile_str(&b.profile, event_activity(&b.profile, b.rows[tags[0]])->name),
                   STR("ThreadpoolListener::Region")));
     builder_free(&b);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = { cmocka_unit_test(pairs_become_one_event) };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

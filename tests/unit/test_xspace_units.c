@@ -16,7 +16,7 @@ static void add_plane(const char *name, const char *line)
 }
 
 /* Whatever order the planes stand in: one device, with its units. */
-static void units_are_no_devices(void **state)
+TEST(units_are_no_devices)
 {
     static const struct {
         const char        *plane, *line;
@@ -32,7 +32,6 @@ static void units_are_no_devices(void **state)
     struct arena   arena = { 0 };
     struct profile profile;
 
-    (void)state;
     xspace_start(&builder);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         add_plane(rows[i].plane, rows[i].line);
@@ -46,12 +45,11 @@ static void units_are_no_devices(void **state)
 }
 
 /* A device that a plug-in adds stands for itself where there is no other. */
-static void a_plug_in_can_be_the_device(void **state)
+TEST(a_plug_in_can_be_the_device)
 {
     struct arena   arena = { 0 };
     struct profile profile;
 
-    (void)state;
     xspace_start(&builder);
     add_plane("/device:CUSTOM:npu:0", "XLA Ops");
     xspace_take(&builder, &arena, &profile);
@@ -62,7 +60,7 @@ static void a_plug_in_can_be_the_device(void **state)
 
 /* Two calls of 1 and 3 us, and one event for 6 calls of 20 us in all: 8 calls of 24 us, of which no
  * more than two are on the timeline. */
-static void aggregates_count_in_sums(void **state)
+TEST(aggregates_count_in_sums)
 {
     struct arena    arena = { 0 };
     struct study    study = { .profile = NULL };
@@ -70,7 +68,6 @@ static void aggregates_count_in_sums(void **state)
     struct op_times times;
     int64_t         type;
 
-    (void)state;
     xspace_start(&builder);
     xspace_plane(&builder, "/host:CPU");
     type = xspace_type(&builder, "m/dense/MatMul:MatMul", NULL);
@@ -88,6 +85,3 @@ static void aggregates_count_in_sums(void **state)
     assert_true(times.rows[0].self_ns == 24000);
     arena_free(&arena);
 }
-
-RUN_TESTS(cmocka_unit_test(units_are_no_devices), cmocka_unit_test(a_plug_in_can_be_the_device),
-          cmocka_unit_test(aggregates_count_in_sums))
