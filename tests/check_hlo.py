@@ -8,6 +8,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 import jsonschema
 
@@ -96,7 +97,7 @@ def check_dot(path, name, answer):
     dot = hlo(path, "--module", name, "--format", "dot")
     names = {item["name"] for item in answer["instructions"]}
     edges = sum(1 for item in answer["instructions"] for one in item["needs"] if one in names)
-    expect(f"{path} {name}: DOT has other nodes", len(re.findall(r"^  \d+ \[", dot, re.M)) == len(names))
+    expect(f"{path} {name}: DOT has other nodes", len(re.findall(r"^  \d+ \[", dot, re.M)) == len(answer["instructions"]))
     expect(f"{path} {name}: DOT has other edges", len(re.findall(r"^  \d+ -> \d+;$", dot, re.M)) == edges)
     expect(f"{path} {name}: a quote of DOT is open", all(len(re.findall(r'(?<!\\)"', line)) % 2 == 0 for line in dot.splitlines()))
 
@@ -179,6 +180,37 @@ def check_buffers(path):
             expect(f"{path} {name}: the heap's course has {most} at most", most == peak)
 
 
+def check_calls():
+    """A trace of PyTorch by hand: twice linear calls t once and addmm twice, and addmm calls mul; what is nested in no op calls nothing. A
+    linear of other shapes has less time, and is not the one that is asked for."""
+    events = []
+    for step, dims in enumerate(([8, 8], [8, 8], [2, 2])):
+        at = 1000 * step
+        for name, start, length in (("aten::linear", 0, 500 if step < 2 else 20), ("aten::t", 1, 2), ("aten::addmm", 5, 4), ("aten::mul", 6, 1), ("aten::addmm", 11, 4),
+                                    ("aten::relu", 600, 10)):
+            events.append({"ph": "X", "cat": "cpu_op", "name": name, "pid": 1, "tid": 1, "ts": at + start, "dur": length,
+                           "args": {"Input Dims": [dims]}})
+    with tempfile.TemporaryDirectory() as folder:
+        trace = pathlib.Path(folder) / "trace.json"
+        trace.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
+        answer = json.loads(hlo(str(trace), "--module", "calls", "--format", "json"))
+        near = json.loads(hlo(str(trace), "--op", "aten::linear", "--depth", "2", "--format", "json"))
+        text = hlo(str(trace), "--module", "calls")
+        check_dot(str(trace), "calls", answer)
+    for error in list(validator.iter_errors(answer))[:3]:
+        failures.append(f"calls: schema: {error.message}")
+    got = collections.Counter((one["name"], *sorted(one["needs"])) for one in answer["instructions"])
+    want = {("aten::linear", "aten::addmm", "aten::t"): 2, ("aten::t",): 2, ("aten::addmm", "aten::mul"): 2, ("aten::mul",): 2, ("aten::relu",): 2}
+    expect(f"calls: {got}", got == want)
+    expect(f"calls: {text}", re.search(r"^  aten::linear .*\n    aten::(t|addmm) ", text, re.M) and "\n      aten::mul" in text and "\n  aten::relu" in text)
+    distances = sorted((one["distance"], one["name"]) for one in near["instructions"])
+    expect(f"calls around linear: {distances}", distances == [(-2, "aten::mul"), (-1, "aten::addmm"), (-1, "aten::t"), (0, "aten::linear")])
+    longest = next(one for one in near["instructions"] if one["name"] == "aten::linear")
+    # Of two thirds of the steps 500 - 2 - 4 - 4 microseconds are its own.
+    expect(f"calls: the linear with most time: {longest}", longest["ms"] > 0.1)
+
+
+check_calls()
 for recording in recordings:
     modules = modules_of(recording)
     check_buffers(recording)

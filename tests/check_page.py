@@ -12,6 +12,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 import zlib
 
 tfprof, recordings = sys.argv[1], pathlib.Path(sys.argv[2])
@@ -57,7 +58,7 @@ def varint(data, at):
 
 
 def slices_of(about, packed):
-    """(track name, start, duration, slice name) of each slice."""
+    """(track name, start, duration, slice name) of each slice; by slice what was recorded with it; arrows (from, to)."""
     data, at = zlib.decompress(base64.b64decode(packed), -15), 0
     names = []
     for _ in range(about["names"]):
@@ -79,9 +80,22 @@ def slices_of(about, packed):
         for _ in starts:
             value, at = varint(data, at)
             column.append(value)
+    texts, notes, links, link = [""], [], [], [0, 0]
+    for _ in range(about["texts"]):
+        length, at = varint(data, at)
+        texts.append(data[at:at + length].decode())
+        at += length
+    for _ in starts:
+        value, at = varint(data, at)
+        notes.append(texts[value])
+    for _ in range(about["links"]):
+        ahead, at = varint(data, at)
+        away, at = varint(data, at)
+        link = [link[0] + ahead, link[1] + (-(away + 1) // 2 if away % 2 else away // 2)]
+        links.append(tuple(link))
     if at != len(data):
         failures.append(f"{len(data) - at} bytes behind the slices")
-    return [(t, s, d, names[i]) for t, s, d, i in zip(tracks, starts, durations, ids)]
+    return [(t, s, d, names[i]) for t, s, d, i in zip(tracks, starts, durations, ids)], notes, links
 
 
 def check_trace(recording, slices):
@@ -117,6 +131,9 @@ def check(recording):
     for files in (advice["profile"]["files"], data["advice"]["profile"]["files"]):
         for file in files:
             file["name"] = pathlib.Path(file["name"]).name
+    for row, each in zip(next((t["rows"] for t in data["tables"] if t["name"] == "step_parts"), []), advice["steps"]["each"]):
+        if each["step"] != row[0] or abs(each["wall_ms"] - sum(value or 0 for value in row[1:]) / 1e6) > 1e-3 * each["wall_ms"]:
+            failures.append(f"{recording}: step {each['step']}: {each} is not {row}")
     if data["advice"] != advice:
         failures.append(f"{recording}: other advice than tfprof advise gives")
     for sweep in data["sweeps"][:2]:
@@ -129,7 +146,51 @@ def check(recording):
         rows = [[row.get(column["name"]) for column in table["columns"]] for row in alone["rows"]]
         if rows != table["rows"]:
             failures.append(f"{recording}: table {table['name']} differs from tfprof table")
-    return check_trace(recording, slices_of(data["slices"], page.parts["slices"])) if "slices" in data else False
+    return check_trace(recording, slices_of(data["slices"], page.parts["slices"])[0]) if "slices" in data else False
+
+
+def check_seen(recording):
+    """Events that a finding is said to be about are there, begin in its span, and are of its op."""
+    page = Page(run("report", recording, "-o", "-", "--slices=1000000").decode())
+    data = json.loads(page.parts["data"])
+    slices = {(start + data["slices"]["origin_ns"], duration): name
+              for _, start, duration, name in slices_of(data["slices"], page.parts["slices"])[0]}
+    count = 0
+    for finding in data["advice"]["findings"]:
+        seen, op = finding.get("seen"), finding.get("subject", {}).get("op")
+        for start, duration in seen["events"] if seen and op == "DecodeJpeg" else []:
+            count += 1
+            if not seen["start_ns"] <= start < seen["end_ns"] or op not in slices.get((start, duration), ""):
+                failures.append(f"{recording}: {finding['rule']}: {start}, {duration} is {slices.get((start, duration))}, not {op}")
+    if not count:
+        failures.append(f"{recording}: no finding shows where its op is")
+
+
+def check_arrows():
+    """Two launches and their kernels, whose places in the file are mixed: each arrow joins those of one correlation, and the
+    kernel's launch configuration stands with it."""
+    events = [{"ph": "M", "pid": 0, "name": "process_name", "args": {"name": "device 0"}}]
+    for step in range(3):
+        at = step * 1000
+        events.append({"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{step}", "pid": 1, "tid": 1, "ts": at, "dur": 900})
+        for i, name in ((1, "second"), (0, "first")):
+            events.append({"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": 7, "ts": at + 300 + 100 * i, "dur": 50,
+                           "args": {"device": 0, "stream": 7, "correlation": 10 * step + i + 1, "grid": [i + 2, 1, 1], "block": [32, 1, 1]}})
+        for i in (0, 1):
+            events.append({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": at + 100 + 50 * i,
+                           "dur": 10, "args": {"correlation": 10 * step + i + 1}})
+    with tempfile.TemporaryDirectory() as folder:
+        trace = pathlib.Path(folder) / "trace.json"
+        trace.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
+        page = Page(run("report", trace, "-o", "-").decode())
+    slices, notes, links = slices_of(json.loads(page.parts["data"])["slices"], page.parts["slices"])
+    arrows = sorted((slices[a][3], slices[b][3], slices[b][1] - slices[a][1]) for a, b in links)
+    # From 100 to 300 and from 150 to 400 microseconds, three times.
+    if arrows != 3 * [("cudaLaunchKernel", "first", 200000)] + 3 * [("cudaLaunchKernel", "second", 250000)]:
+        failures.append(f"arrows: {arrows}")
+    for i, name in ((0, "first"), (1, "second")):
+        if not all(f"grid {i + 2},1,1" in note and "block 32,1,1" in note for one, note in zip(slices, notes) if one[3] == name):
+            failures.append(f"arrows: the grid of {name}: {set(notes)}")
 
 
 def check_change(before, after):
@@ -154,6 +215,8 @@ checked = [check(part) for folder in sorted(recordings.iterdir()) if folder.is_d
 pairs = [folder for folder in sorted((recordings.parent / "pairs").iterdir()) if (folder / "slow").is_dir() and (folder / "fixed").is_dir()]
 for folder in pairs[:3]:
     check_change(folder / "slow", folder / "fixed")
+check_seen(recordings / "tf2-input-sequential-map")
+check_arrows()
 if not pairs:
     failures.append("no pair to compare")
 if not sliders:

@@ -50,7 +50,7 @@ static bool prepare(struct call *call, struct err *err)
 static bool make(struct call *call, struct err *err)
 {
     const struct hlo_values *values = call->values;
-    struct program_question  question = { values->module, values->op, values->depth };
+    struct program_question  question = { values->module, values->op, values->depth, true };
     struct program_view      view;
 
     if (!program_view_make(&call->inputs[0]->study, &question, call->text.arena, &view, err))
@@ -83,7 +83,8 @@ const struct command command_hlo = {
         "and loops hold indented below them; with --op an instruction, what it needs and what "
         "needs "
         "it. Beside each stand its time a step, its operations and the line that it comes from, "
-        "where known.",
+        "where known. Where no program was recorded, as of PyTorch, it shows the ops as they call "
+        "each other.",
     .options = options,
     .option_count = ARRAY_COUNT(options),
     .values_bytes = sizeof(struct hlo_values),

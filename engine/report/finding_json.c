@@ -2,6 +2,7 @@
 #include "report/finding_json.h"
 
 #include "base/json_fields.h"
+#include "report/trace/cutout.h"
 #include "rules/advice.h"
 
 #include <math.h>
@@ -88,7 +89,38 @@ static void write_edits(struct json_writer *json, const struct finding *finding)
     json_array_end(json);
 }
 
-void finding_json(struct json_writer *json, const struct finding *finding)
+/* Where in the recording it is: for a part of the timeline. */
+static void write_seen(struct json_writer *json, const struct study *study,
+                       const struct finding *finding)
+{
+    struct arena         scratch = { .budget_bytes = json->text->arena->budget_bytes };
+    struct cutout_events seen;
+    bool                 is_compact = json->is_compact;
+
+    if (!cutout_events(study, finding, &seen, &scratch)) {
+        json->text->is_cut = true;
+    } else if (seen.count) {
+        put_object(json, "seen");
+        put_integer(json, "start_ns", seen.start_ns);
+        put_integer(json, "end_ns", seen.end_ns);
+        put_integer(json, "count", (int64_t)seen.count);
+        put_array(json, "events");
+        json->is_compact = true;
+        for (size_t i = 0; i < seen.events.count; i++) {
+            json_array(json);
+            json_integer(json, seen.events.items[i].start_ns);
+            json_integer(json, seen.events.items[i].duration_ns);
+            json_array_end(json);
+        }
+        json_array_end(json);
+        json->is_compact = is_compact;
+        json_object_end(json);
+    }
+    arena_free(&scratch);
+}
+
+void finding_json(struct json_writer *json, const struct finding *finding,
+                  const struct study *study)
 {
     json_object(json);
     put_integer(json, "rank", finding->rank);
@@ -101,6 +133,8 @@ void finding_json(struct json_writer *json, const struct finding *finding)
     write_impact(json, &finding->impact);
     write_edits(json, finding);
     finding_json_evidence(json, finding->evidence.items, finding->evidence.count);
+    if (study)
+        write_seen(json, study, finding);
     put_text(json, "condition", finding->condition ? finding->condition : "");
     put_object(json, "remedy");
     put_text(json, "text", finding->remedy_text ? finding->remedy_text : "");

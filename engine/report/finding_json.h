@@ -6,8 +6,11 @@
 
 struct evidence;
 struct finding;
+struct study;
 
-void finding_json(struct json_writer *json, const struct finding *finding);
+/* study: where events of the recording show it; NULL: that is left out. */
+void finding_json(struct json_writer *json, const struct finding *finding,
+                  const struct study *study);
 /* The key "evidence" and its array. */
 void finding_json_evidence(struct json_writer *json, const struct evidence *evidence, size_t count);
 

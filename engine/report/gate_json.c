@@ -167,7 +167,7 @@ static void write_findings(struct json_writer *json, const struct gate_result *r
 {
     put_array(json, "new_findings");
     for (size_t i = 0; i < result->added.count; i++)
-        finding_json(json, result->added.items[i]);
+        finding_json(json, result->added.items[i], NULL);
     json_array_end(json);
     put_array(json, "fixed_findings");
     for (size_t i = 0; i < result->fixed.count; i++) {

@@ -22,6 +22,7 @@
 #include "rules/advice.h"
 
 #include <math.h>
+#include <string.h>
 
 static void write_tool(struct json_writer *json, const struct advice *advice)
 {
@@ -57,6 +58,43 @@ static void write_left_out(struct json_writer *json, const struct steps *steps)
     json_array_end(json);
 }
 
+/* What each looked-at step waits for: the table step_parts, milliseconds of the columns that are
+ * not 0. */
+static void write_each(struct json_writer *json, const struct study *study)
+{
+    enum { STEPS_MOST = 1000 };
+    const struct table *table = facts_find_table(&study->facts, "step_parts");
+    size_t              count = table ? table->row_count : 0;
+    bool                is_compact = json->is_compact;
+
+    put_array(json, "each");
+    json->is_compact = true;
+    for (size_t row = 0; row < count && row < STEPS_MOST; row++) {
+        double sum_ns = 0;
+
+        json_object(json);
+        put_number(json, "step", table->columns[table_column(table, "number")][row]);
+        put_object(json, "parts");
+        for (size_t i = 0; i < table->spec->column_count; i++) {
+            const struct column_spec *column = &table->spec->columns[i];
+            double                    ns = table->columns[i][row];
+
+            if (column->unit != UNIT_NS || !(ns > 0))
+                continue;
+            put_ms(json,
+                   arena_text(json->text->arena, "%.*s",
+                              (int)(strlen(column->name) - strlen("_ns")), column->name),
+                   ns);
+            sum_ns += ns;
+        }
+        json_object_end(json);
+        put_ms(json, "wall_ms", sum_ns);
+        json_object_end(json);
+    }
+    json->is_compact = is_compact;
+    json_array_end(json);
+}
+
 static void write_steps(struct json_writer *json, const struct study *study)
 {
     const struct steps *steps = &study->steps;
@@ -83,6 +121,7 @@ static void write_steps(struct json_writer *json, const struct study *study)
     put_ms(json, "max", steps->max_ns);
     put_number(json, "cov", steps->cov);
     json_object_end(json);
+    write_each(json, study);
     json_object_end(json);
 }
 
@@ -185,7 +224,7 @@ static void advice_json(const struct advice *advice, const struct study *study,
     write_verdict(&json, &advice->verdict);
     put_array(&json, "findings");
     for (size_t i = 0; i < advice->findings.count; i++)
-        finding_json(&json, &advice->findings.items[i]);
+        finding_json(&json, &advice->findings.items[i], study);
     json_array_end(&json);
     write_together(&json, advice);
     put_object(&json, "coverage");

@@ -129,7 +129,7 @@ static void modules_text(const struct program_view *view, size_t rows,
         const struct program_module *module = &view->modules[i];
         struct str                  *cells = &grid.cells[(i + 1) * ARRAY_COUNT(names)];
 
-        cells[0] = layout_clean(arena, program_module_name(view->study, module->name));
+        cells[0] = layout_clean(arena, program_module_name(view, module->name));
         if (module->ns > 0)
             cells[1] = layout_value(arena, module->ns, UNIT_NS);
         if (module->flops > 0)
@@ -137,7 +137,9 @@ static void modules_text(const struct program_view *view, size_t rows,
         cells[3] = layout_value(arena, (double)module->op_count, UNIT_COUNT);
         cells[4] = layout_value(arena, (double)module->fused_count, UNIT_COUNT);
     }
-    text_print(text, "Programs of the recording, the one that takes most first:\n\n");
+    text_print(text, view->is_calls
+                         ? "No compiled program was recorded; ops and which of them call which:\n\n"
+                         : "Programs of the recording, the one that takes most first:\n\n");
     grid_print(&grid, options->width, text);
     add_rest(text, rows, view->module_count, "modules");
 }
@@ -154,16 +156,18 @@ static void neighbourhood_text(const struct program_view *view, size_t rows, str
     }
     for (int32_t ring = first; ring <= last && left; ring++) {
         if (ring < 0)
-            text_print(text, "%s%d before it:\n", ring > first ? "\n" : "", -ring);
+            text_print(text, "%s%d %s it:\n", ring > first ? "\n" : "", -ring,
+                       view->is_calls ? "inside of" : "before");
         else if (ring > 0)
-            text_print(text, "\n%d behind it:\n", ring);
+            text_print(text, "\n%d %s it:\n", ring, view->is_calls ? "around" : "behind");
         else
-            text_print(
-                text, "%sin %.*s:\n", first < 0 ? "\n" : "",
-                STR_ARG(layout_clean(
-                    text->arena,
-                    program_module_name(view->study,
-                                        view->study->profile->ops.items[view->centre].module))));
+            text_print(text, "%sin %.*s:\n", first < 0 ? "\n" : "",
+                       STR_ARG(layout_clean(
+                           text->arena,
+                           program_module_name(
+                               view, view->is_calls
+                                         ? 0
+                                         : view->study->profile->ops.items[view->centre].module))));
         for (size_t i = 0; i < view->op_count && left; i++) {
             struct program_op item = view->ops[i];
 
@@ -188,7 +192,8 @@ void program_text(const struct program_view *view, size_t rows,
         modules_text(view, rows, options, text);
         return;
     }
-    text_add_clean(text, program_module_name(view->study, op_at(view, &view->ops[0])->module));
+    text_add_clean(
+        text, program_module_name(view, view->is_calls ? 0 : op_at(view, &view->ops[0])->module));
     text_add(text, STR(":\n"));
     for (size_t i = 0; i < view->op_count && (!rows || i < rows); i++)
         instruction_text(view, &view->ops[i], text);
@@ -288,10 +293,10 @@ static void put_instruction(struct json_writer *json, const struct program_view 
     json_object(json);
     put_str(json, "name", profile_str(profile, op->name));
     put_str(json, "opcode", profile_str(profile, op->type));
-    put_str(json, "module", program_module_name(view->study, op->module));
+    put_str(json, "module", program_module_name(view, view->is_calls ? 0 : op->module));
     put_str(json, "origin", profile_str(profile, op->origin));
-    if (op->caller)
-        put_str(json, "inside", profile_str(profile, profile->ops.items[op->caller - 1].name));
+    if (item->caller)
+        put_str(json, "inside", profile_str(profile, profile->ops.items[item->caller - 1].name));
     if (view->centre != NO_ID)
         put_integer(json, "distance", item->distance);
     put_shapes(json, "results", profile->tensors.items + op->first_output, op->output_count);
@@ -325,7 +330,7 @@ void program_json(const struct program_view *view, struct text *text)
         const struct program_module *module = &view->modules[i];
 
         json_object(&json);
-        put_str(&json, "name", program_module_name(view->study, module->name));
+        put_str(&json, "name", program_module_name(view, module->name));
         put_integer(&json, "instructions", (int64_t)module->op_count);
         put_integer(&json, "fused", (int64_t)module->fused_count);
         put_ms(&json, "ms", module->ns);

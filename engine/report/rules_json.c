@@ -139,7 +139,7 @@ void explain_json(const struct rule_explanation *explanation, const char *profil
         finding_json_evidence(&json, explanation->needs.items, explanation->needs.count);
         put_array(&json, "findings");
         for (size_t i = 0; i < explanation->findings.count; i++)
-            finding_json(&json, &explanation->findings.items[i]);
+            finding_json(&json, &explanation->findings.items[i], NULL);
         json_array_end(&json);
     }
     json_object_end(&json);

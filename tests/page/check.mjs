@@ -1,5 +1,6 @@
 // Opens pages of tfprof report in Chromium and uses them as a person would.
-//   usage: PAIR=FOLDER node check.mjs TFPROF PROFILE...      FOLDER: with slow and fixed in it
+//   usage: [PAIR=FOLDER] node check.mjs TFPROF PROFILE...
+// FOLDER has slow and fixed in it; without it only the pages of the profiles are looked at.
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +13,7 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 const folder = mkdtempSync(join(tmpdir(), 'tfprof-page-'));
 const failures = [];
 let checks = 0;
-const drawn = { input: 0, whatif: 0, ranks: 0, roofline: 0, memory: 0, program: 0 };
+const drawn = { input: 0, whatif: 0, ranks: 0, roofline: 0, memory: 0, program: 0, cutout: 0 };
 
 function expect(what, condition) {
   checks++;
@@ -118,6 +119,42 @@ async function checkTimeline(page, name) {
     return times.sort((a, b) => a - b)[Math.floor(times.length * 0.5)];
   });
   page.frame = frames;
+}
+
+// A finding that is opened shows its part of the timeline, in which what it is about is bright; all of it is as wide as the page.
+async function checkCutouts(page, name, advice) {
+  const findings = page.locator('details.finding');
+  for (let i = 0; i < Math.min(3, await findings.count()); i++) {
+    const one = findings.nth(i), closed = await one.evaluate((it) => !it.open && it.checkVisibility());
+    if (closed) await one.locator('summary').first().click();
+  }
+  await page.waitForTimeout(100);
+  const bright = await page.locator('details.finding .cutout canvas:visible').evaluateAll((all) => all.map((canvas) => {
+    const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height), seen = new Set();
+    for (let i = 0; i < data.length; i += 4) seen.add(data[i] << 16 | data[i + 1] << 8 | data[i + 2]);
+    return seen.size;
+  }));
+  expect(name + ': colours of cut-outs: ' + bright, bright.every((colors) => colors > 3));
+  const first = advice.findings.filter((finding) => !finding.hidden_by)[0];
+  if (!first?.seen) expect(name + ': nothing to cut out', await findings.first().locator('.cutout').count() === 0);
+  drawn.cutout += bright.length;
+}
+
+// Along an arrow: the chosen slice is its other end, and it is described.
+async function checkArrows(page, name) {
+  const ends = await page.evaluate(() => {
+    const { view } = window.page?.timeline || {}, links = view?.slices.links;
+    if (!links?.from.length) return null;
+    const at = links.from.length >> 1;
+    view.chosen = links.from[at];
+    const firstOf = links.from.indexOf(view.chosen);
+    document.querySelector('#timeline canvas').dispatchEvent(new KeyboardEvent('keydown', { key: 'f', bubbles: true }));
+    return [view.chosen, links.to[firstOf]];
+  });
+  if (!ends) return;
+  await page.waitForTimeout(60);
+  expect(name + ': an arrow leads to ' + ends, ends[0] === ends[1]);
+  expect(name + ': where it comes from', (await page.locator('#timeline [role=status]').innerText()).includes('set off by '));
 }
 
 // Every row that a chart is made of is in it: a cell a rank and step, a dot an op of known rate, the peak of memory.
@@ -350,8 +387,14 @@ for (const profile of profiles) {
   await checkWidth(page, name);
   await checkTable(page, name);
   await checkTimeline(page, name);
+  await checkArrows(page, name);
+  await checkCutouts(page, name, advice);
   await checkCharts(page, name);
   await checkProgram(page, name, profile);
+  await checkAxe(page, name);
+  await page.setViewportSize({ width: 400, height: 900 });
+  await page.waitForTimeout(60);
+  await checkWidth(page, name + ', narrow');
   console.log(name + ': ' + Math.round(statSync(path).size / 1000) + ' kB, ready in ' + page.loadedIn + ' ms, ' +
     (page.frame ? 'a frame in ' + page.frame.toFixed(1) + ' ms' : 'no timeline'));
   await page.context().close();
@@ -367,13 +410,15 @@ for (const profile of profiles) {
     }
   }
 }
-if (profiles.length > 5)
-  for (const [chart, count] of Object.entries(drawn)) expect('some recording has the chart ' + chart, count > 0);
-await checkChange(browser, join(process.env.PAIR, 'slow'), join(process.env.PAIR, 'fixed'));
-await checkGate(browser, join(process.env.PAIR, 'slow'), join(process.env.PAIR, 'fixed'));
-await checkHostile(browser);
-await checkServed(browser);
-await checkJob(browser);
+if (process.env.PAIR) {
+  if (profiles.length > 5)
+    for (const [chart, count] of Object.entries(drawn)) expect('some recording has the chart ' + chart, count > 0);
+  await checkChange(browser, join(process.env.PAIR, 'slow'), join(process.env.PAIR, 'fixed'));
+  await checkGate(browser, join(process.env.PAIR, 'slow'), join(process.env.PAIR, 'fixed'));
+  await checkHostile(browser);
+  await checkServed(browser);
+  await checkJob(browser);
+}
 await browser.close();
 rmSync(folder, { recursive: true });
 for (const failure of failures) console.log('FAILED ' + failure);

@@ -26,7 +26,7 @@ static bool ask(struct fixture *f, const char *module, const char *op, int64_t d
                                             { FUSION, OUTPUT, false, 0 },
                                             { INPUT, PRODUCT, false, 0 },
                                             { PRODUCT, ADD, false, 0 } };
-    struct program_question     question = { module, op, depth };
+    struct program_question     question = { .module = module, .op = op, .depth = depth };
     uint32_t                    host;
 
     host = builder_start_host(&f->b, FORMAT_XSPACE);

@@ -1,6 +1,7 @@
 #include "analyze/program/program_view.h"
 
 #include "analyze/ops/op_times.h"
+#include "analyze/program/call_graph.h"
 #include "base/macros.h"
 #include "base/sort.h"
 #include "model/op_graph.h"
@@ -16,13 +17,16 @@ static int compare_modules(const void *a, const void *b)
                     COMPARE(left->name, right->name));
 }
 
-struct str program_module_name(const struct study *study, uint32_t name)
+struct str program_module_name(const struct program_view *view, uint32_t name)
 {
-    return name ? profile_str(study->profile, name) : STR("main graph");
+    if (name)
+        return profile_str(view->study->profile, name);
+    return view->is_calls ? STR("calls") : STR("main graph");
 }
 
-/* Edges of each op, and its time and calls a step. */
-static struct program_op *time_ops(const struct study *study, struct arena *arena)
+/* Edges of each op, and its time and calls a step. calls NULL: edges are those of the graph. */
+static struct program_op *time_ops(const struct study *study, const struct call_graph *calls,
+                                   struct arena *arena)
 {
     const struct profile  *profile = study->profile;
     const struct op_times *times = study->op_times;
@@ -32,13 +36,21 @@ static struct program_op *time_ops(const struct study *study, struct arena *aren
         uint32_t      vertex = profile->ops.items[i].graph_node;
         struct op_ids needs = { 0 }, needed_by = { 0 };
 
+        if (calls) {
+            ops[i] = (struct program_op) { .op = (uint32_t)i,
+                                           .needs = calls->calls[i],
+                                           .needed_by = calls->called_by[i],
+                                           .caller = calls->caller[i] };
+            continue;
+        }
         if (vertex != NO_ID) {
             needs = op_graph_producers(profile->graph, vertex);
             needed_by = op_graph_consumers(profile->graph, vertex);
         }
         ops[i] = (struct program_op) { .op = (uint32_t)i,
                                        .needs = { needs.ids, needs.count },
-                                       .needed_by = { needed_by.ids, needed_by.count } };
+                                       .needed_by = { needed_by.ids, needed_by.count },
+                                       .caller = profile->ops.items[i].caller };
     }
     for (size_t i = 0; ops && times && i < times->count; i++) {
         const struct op_time *time = &times->rows[i];
@@ -51,10 +63,12 @@ static struct program_op *time_ops(const struct study *study, struct arena *aren
     return ops;
 }
 
-static bool is_in_graph(const struct profile *profile, const struct program_op *item)
+static bool is_in_graph(const struct program_view *view, const struct program_op *item)
 {
-    const struct op *op = &profile->ops.items[item->op];
+    const struct op *op = &view->study->profile->ops.items[item->op];
 
+    if (view->is_calls)
+        return item->calls > 0 || item->needs.count || item->needed_by.count;
     return op->graph_node != NO_ID && (op->module || item->needs.count || item->needed_by.count);
 }
 
@@ -66,16 +80,16 @@ static bool list_modules(struct program_view *view, const struct program_op *ops
 
     view->modules = arena_new_array(arena, struct program_module, profile->ops.count + 1);
     for (size_t i = 0; view->modules && i < profile->ops.count; i++) {
-        const struct op       *op = &profile->ops.items[i];
-        uint32_t               row = id_map_get(&rows, op->module);
+        const struct op *op = &profile->ops.items[i];
+        uint32_t         name = view->is_calls ? 0 : op->module, row = id_map_get(&rows, name);
         struct program_module *module;
 
-        if (!is_in_graph(profile, &ops[i]))
+        if (!is_in_graph(view, &ops[i]))
             continue;
         if (row == NO_ID) {
             row = (uint32_t)view->module_count++;
-            view->modules[row].name = op->module;
-            if (!id_map_put(&rows, op->module, row))
+            view->modules[row].name = name;
+            if (!id_map_put(&rows, name, row))
                 return false;
         }
         module = &view->modules[row];
@@ -100,17 +114,28 @@ static int fit(struct str name, const char *wanted)
 
 /* The best row of those that fit; NO_ID with an error. */
 struct choice {
-    uint32_t row;
-    int      fit;
-    size_t   count; /* that fit so well */
+    uint32_t   row;
+    int        fit;
+    size_t     count;         /* that fit so well */
+    bool       takes_longest; /* of rows with one name the one with most time, else none */
+    struct str name;          /* of the row */
+    double     ns;
 };
 
-static void consider(struct choice *choice, struct str name, const char *wanted, size_t row)
+static void consider(struct choice *choice, struct str name, const char *wanted, size_t row,
+                     double ns)
 {
     int how = fit(name, wanted);
 
     if (how == 0 || how < choice->fit)
         return;
+    if (how == choice->fit && choice->takes_longest && str_equal(name, choice->name)) {
+        if (ns <= choice->ns)
+            return;
+        choice->count--;
+    }
+    choice->name = name;
+    choice->ns = ns;
     choice->count = how == choice->fit ? choice->count + 1 : 1;
     choice->row = (uint32_t)row;
     choice->fit = how;
@@ -136,12 +161,14 @@ static bool choose_module(struct program_view *view, const char *wanted,
     struct choice         choice = { .row = NO_ID };
 
     for (size_t i = 0; i < view->module_count; i++)
-        consider(&choice, program_module_name(view->study, view->modules[i].name), wanted, i);
+        consider(&choice, program_module_name(view, view->modules[i].name), wanted, i,
+                 view->modules[i].ns);
     if (!settle(&choice, "module", wanted, "tfprof hlo PROFILE lists them", err))
         return false;
     for (size_t i = 0; i < profile->ops.count; i++)
-        is_chosen[i] = is_in_graph(profile, &ops[i]) &&
-                       profile->ops.items[i].module == view->modules[choice.row].name;
+        is_chosen[i] =
+            is_in_graph(view, &ops[i]) &&
+            (view->is_calls || profile->ops.items[i].module == view->modules[choice.row].name);
     return true;
 }
 
@@ -182,12 +209,13 @@ static bool choose_around(struct program_view *view, const struct program_questi
                           struct err *err)
 {
     const struct profile *profile = view->study->profile;
-    struct choice         choice = { .row = NO_ID };
+    struct choice         choice = { .row = NO_ID, .takes_longest = view->is_calls };
     struct walk           walk = { .ops = ops };
 
     for (size_t i = 0; i < profile->ops.count; i++)
-        if (is_in_graph(profile, &ops[i]) && (!question->module || is_chosen[i]))
-            consider(&choice, profile_str(profile, profile->ops.items[i].name), question->op, i);
+        if (is_in_graph(view, &ops[i]) && (!question->module || is_chosen[i]))
+            consider(&choice, profile_str(profile, profile->ops.items[i].name), question->op, i,
+                     ops[i].ns);
     if (!settle(&choice, "op", question->op,
                 "--module narrows the search; tfprof hlo PROFILE --module NAME lists its ops", err))
         return false;
@@ -209,15 +237,14 @@ struct nest {
 };
 
 /* Ops inside ops that are not chosen stand at the top. */
-static bool nest_make(const struct profile *profile, const bool *is_chosen, struct arena *arena,
-                      struct nest *nest)
+static bool nest_make(const struct program_op *ops, size_t count, const bool *is_chosen,
+                      struct arena *arena, struct nest *nest)
 {
-    size_t count = profile->ops.count;
 
     nest->first = arena_new_array(arena, uint32_t, count + 1);
     nest->next = arena_new_array(arena, uint32_t, count + 1);
     for (size_t i = count; nest->first && nest->next && i-- > 0;) {
-        uint32_t caller = profile->ops.items[i].caller;
+        uint32_t caller = ops[i].caller;
         size_t   above = caller && caller - 1 != i && is_chosen[caller - 1] ? caller - 1 : count;
 
         if (!is_chosen[i])
@@ -233,14 +260,13 @@ static bool nest_make(const struct profile *profile, const bool *is_chosen, stru
 static bool put_in_order(struct program_view *view, const struct program_op *ops,
                          const bool *is_chosen, struct arena *arena)
 {
-    const struct profile *profile = view->study->profile;
-    size_t                count = profile->ops.count;
-    struct nest           nest;
-    uint32_t             *open = arena_new_array(arena, uint32_t, count + 1), level = 0;
-    bool                 *is_put = arena_new_array(arena, bool, count + 1);
+    size_t      count = view->study->profile->ops.count;
+    struct nest nest;
+    uint32_t   *open = arena_new_array(arena, uint32_t, count + 1), level = 0;
+    bool       *is_put = arena_new_array(arena, bool, count + 1);
 
     view->ops = arena_new_array(arena, struct program_op, count + 1);
-    if (!view->ops || !open || !is_put || !nest_make(profile, is_chosen, arena, &nest))
+    if (!view->ops || !open || !is_put || !nest_make(ops, count, is_chosen, arena, &nest))
         return false;
     for (uint32_t at = nest.first[count]; at;) {
         is_put[at - 1] = true;
@@ -261,19 +287,31 @@ static bool put_in_order(struct program_view *view, const struct program_op *ops
     return true;
 }
 
+/* Calls of ops stand for a program where there is none. */
+static bool find_calls(struct program_view *view, const struct program_question *question,
+                       struct arena *arena, struct call_graph *calls, struct err *err)
+{
+    const struct profile *profile = view->study->profile;
+
+    view->is_calls = question->takes_calls && profile->event_count > 0 && profile->ops.count > 0;
+    if (view->is_calls)
+        return call_graph_make(view->study, arena, calls) || err_memory(err, "the calls");
+    err_set(err, ERR_INCONCLUSIVE, "the recording holds no program: no HLO and no graph");
+    return err_advise(err, "record with XLA's HLO in the trace, or give a GraphDef");
+}
+
 bool program_view_make(const struct study *study, const struct program_question *question,
                        struct arena *arena, struct program_view *view, struct err *err)
 {
     const struct profile *profile = study->profile;
     bool                 *is_chosen = arena_new_array(arena, bool, profile->ops.count + 1);
     struct program_op    *ops;
+    struct call_graph     calls = { 0 };
 
     *view = (struct program_view) { .study = study, .centre = NO_ID };
-    if (!profile->graph) {
-        err_set(err, ERR_INCONCLUSIVE, "the recording holds no program: no HLO and no graph");
-        return err_advise(err, "record with XLA's HLO in the trace, or give a GraphDef");
-    }
-    ops = time_ops(study, arena);
+    if (!profile->graph && !find_calls(view, question, arena, &calls, err))
+        return false;
+    ops = time_ops(study, view->is_calls ? &calls : NULL, arena);
     if (!ops || !is_chosen || !list_modules(view, ops, arena))
         return err_memory(err, "the programs");
     if ((question->module && !choose_module(view, question->module, ops, is_chosen, err)) ||

@@ -129,7 +129,7 @@ bool page_put_program(struct json_writer *json, const struct study *study)
     if (!program_view_make(study, &question, arena, &view, &why) || view.module_count == 0)
         return why.code != ERR_LIMIT;
     question.module =
-        arena_text(arena, "%.*s", STR_ARG(program_module_name(study, view.modules[0].name)));
+        arena_text(arena, "%.*s", STR_ARG(program_module_name(&view, view.modules[0].name)));
     if (!question.module || !program_view_make(study, &question, arena, &view, &why))
         return question.module && why.code != ERR_LIMIT;
     if (!choose_all(&chosen, arena))

@@ -6,6 +6,7 @@
 #include "base/json_fields.h"
 #include "base/sort.h"
 #include "base/wire_out.h"
+#include "report/page/slice_notes.h"
 
 #include <stdlib.h>
 
@@ -13,7 +14,8 @@ enum { DURATION_CLASSES = 256 };
 
 struct slice {
     int64_t  start_ns, duration_ns;
-    uint32_t name; /* row of names; SHORT_ONES: several */
+    uint32_t name;  /* row of names; SHORT_ONES: several */
+    uint32_t event; /* NO_ID: several */
 };
 static const uint32_t SHORT_ONES = UINT32_MAX;
 
@@ -30,9 +32,10 @@ struct slice_set {
     uint32_t                  used_count;
     VEC(struct slice) slices;
     VEC(struct slice_row) rows;
-    VEC(uint32_t) inside; /* events of the span on the timeline that is being added */
-    int64_t  shortest_ns; /* slices below it were summed */
-    uint64_t summed, short_count;
+    VEC(uint32_t) inside;           /* events of the span on the timeline that is being added */
+    int64_t            shortest_ns; /* slices below it were summed */
+    uint64_t           summed, short_count;
+    struct slice_notes notes;
 };
 
 /* Quarters of powers of two: enough to choose what to leave out. */
@@ -94,7 +97,7 @@ static void choose_shortest(struct slice_set *set, size_t most)
 /* A run of slices that are too short to be kept. */
 struct short_run {
     int64_t  start_ns, end_ns;
-    uint32_t name;
+    uint32_t name, event; /* of the first one */
     uint64_t count;
 };
 
@@ -110,7 +113,8 @@ static bool add_slice(struct slice_set *set, struct slice slice, struct arena *a
 static bool end_run(struct slice_set *set, struct short_run *run, struct arena *arena)
 {
     struct slice slice = { run->start_ns, run->end_ns - run->start_ns,
-                           run->count == 1 ? run->name : SHORT_ONES };
+                           run->count == 1 ? run->name : SHORT_ONES,
+                           run->count == 1 ? run->event : NO_ID };
 
     if (!run->count)
         return true;
@@ -128,11 +132,11 @@ static bool add_event(struct slice_set *set, uint32_t event, struct short_run *r
 
     if (duration >= set->shortest_ns)
         return end_run(set, run, arena) &&
-               add_slice(set, (struct slice) { start, duration, name }, arena);
+               add_slice(set, (struct slice) { start, duration, name, event }, arena);
     if (run->count && start - run->end_ns > set->shortest_ns && !end_run(set, run, arena))
         return false;
     if (!run->count)
-        *run = (struct short_run) { start, start, name, 0 };
+        *run = (struct short_run) { start, start, name, event, 0 };
     run->count++;
     if (start + duration > run->end_ns)
         run->end_ns = start + duration;
@@ -214,6 +218,16 @@ static bool rank_names(struct slice_set *set, struct arena *arena)
     return true;
 }
 
+static bool add_notes(struct slice_set *set, struct arena *arena)
+{
+    uint32_t *events = arena_new_array(arena, uint32_t, set->slices.count);
+
+    for (size_t i = 0; events && i < set->slices.count; i++)
+        events[i] = set->slices.items[i].event;
+    return events &&
+           slice_notes_make(&set->notes, set->index->profile, events, set->slices.count, arena);
+}
+
 struct slice_set *slices_make(const struct slice_index *index, struct slice_span span, size_t most,
                               struct arena *arena)
 {
@@ -227,7 +241,8 @@ struct slice_set *slices_make(const struct slice_index *index, struct slice_span
     if (!set->uses)
         return NULL;
     choose_shortest(set, most);
-    return add_timelines(set, arena) && rank_names(set, arena) ? set : NULL;
+    return add_timelines(set, arena) && rank_names(set, arena) && add_notes(set, arena) ? set
+                                                                                        : NULL;
 }
 
 bool slices_are_empty(const struct slice_set *set)
@@ -294,6 +309,8 @@ void slices_about(struct json_writer *json, const struct slice_set *set)
     put_integer(json, "summed", (int64_t)set->summed);
     put_integer(json, "shortest_ns", set->shortest_ns);
     put_integer(json, "names", set->used_count + (set->short_count > 0));
+    put_integer(json, "texts", set->notes.text_count);
+    put_integer(json, "links", (int64_t)set->notes.links.count);
     put_array(json, "parts");
     for (int part = 0; part < PART_COUNT; part++)
         json_text(json, part_name((enum part)part));
@@ -333,6 +350,7 @@ static void put_columns(const struct slice_set *set, struct text *bytes)
         wire_out_varint(bytes, set->slices.items[i].name == SHORT_ONES
                                    ? set->used_count
                                    : set->uses[set->slices.items[i].name]);
+    slice_notes_pack(&set->notes, bytes);
 }
 
 bool slices_pack(const struct slice_set *set, struct text *text)

@@ -164,3 +164,71 @@ bool cutout_finding(const struct study *study, const struct finding *finding,
     return (is_named && add_marks(study->recording, finding, is_named, options, arena)) ||
            err_memory(err, "the timeline");
 }
+
+/* The first event of a timeline that begins at `from_ns` or later. */
+static uint32_t first_from(const struct profile *profile, const struct timeline *timeline,
+                           int64_t from_ns)
+{
+    uint32_t low = timeline->first_event, high = low + timeline->event_count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (event_start_ns(profile, middle) < from_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool add_events(const struct profile *profile, const bool *is_named,
+                       struct cutout_events *seen, struct arena *arena)
+{
+    for (size_t i = 0; i < profile->timelines.count; i++) {
+        const struct timeline *timeline = &profile->timelines.items[i];
+        uint32_t               end = timeline->first_event + timeline->event_count;
+
+        for (uint32_t event = first_from(profile, timeline, seen->start_ns);
+             timeline_is_shown(timeline) && event < end; event++) {
+            struct cutout_event one = { event_start_ns(profile, event),
+                                        event_duration_ns(profile, event) };
+
+            if (one.start_ns >= seen->end_ns)
+                break;
+            if (is_named[event_activity_id(profile, event)] && !vec_push(&seen->events, arena, one))
+                return false;
+        }
+    }
+    return true;
+}
+
+static int compare_lengths(const void *left, const void *right)
+{
+    const struct cutout_event *a = left, *b = right;
+
+    return IN_ORDER(COMPARE(b->duration_ns, a->duration_ns), COMPARE(a->start_ns, b->start_ns));
+}
+
+bool cutout_events(const struct study *study, const struct finding *finding,
+                   struct cutout_events *seen, struct arena *arena)
+{
+    struct trace_options options = { .start_ns = INT64_MIN, .end_ns = INT64_MIN };
+    bool                *is_named;
+
+    *seen = (struct cutout_events) { 0 };
+    choose_steps(study, finding, &options);
+    if (options.start_ns == INT64_MIN)
+        return true;
+    is_named = named_activities(study->recording, finding, arena);
+    seen->start_ns = options.start_ns;
+    seen->end_ns = options.end_ns;
+    if (!is_named || !add_events(study->recording, is_named, seen, arena))
+        return false;
+    seen->count = seen->events.count;
+    if (seen->count)
+        qsort(seen->events.items, seen->count, sizeof *seen->events.items, compare_lengths);
+    if (seen->count > CUTOUT_LONGEST)
+        seen->events.count = CUTOUT_LONGEST;
+    return true;
+}

@@ -6,12 +6,18 @@
 
 static const struct {
     const char *name;
-    enum { STAT_HOLDS_NUMBER, STAT_HOLDS_NAME, STAT_HOLDS_DOUBLE, STAT_HOLDS_ROW } holds;
+    enum {
+        STAT_HOLDS_NUMBER,
+        STAT_HOLDS_ID,
+        STAT_HOLDS_NAME,
+        STAT_HOLDS_DOUBLE,
+        STAT_HOLDS_ROW
+    } holds;
 } stats[] = {
 #define HOLDS_count STAT_HOLDS_NUMBER
 #define HOLDS_ns STAT_HOLDS_NUMBER
 #define HOLDS_bytes STAT_HOLDS_NUMBER
-#define HOLDS_id STAT_HOLDS_NUMBER
+#define HOLDS_id STAT_HOLDS_ID
 #define HOLDS_bool STAT_HOLDS_NUMBER
 #define HOLDS_name STAT_HOLDS_NAME
 #define HOLDS_double STAT_HOLDS_DOUBLE
@@ -176,6 +182,10 @@ static void add_stat(struct details *details, enum stat_key key, int64_t value,
         else if (key == STAT_COLLECTIVE && (size_t)value < profile->collectives.count)
             add_collective(details, &profile->collectives.items[value], slice);
         break;
+    case STAT_HOLDS_ID:
+        if (details->no_ids)
+            break;
+        /* fallthrough */
     case STAT_HOLDS_NUMBER:
         add_integer(slice, stats[key].name, value);
         break;

@@ -12,6 +12,7 @@ struct details {
     struct str           *shapes;  /* by op */
     struct str           *sources; /* by row of sources */
     size_t                stat_at[STAT_KEY_COUNT]; /* rows of stats that are behind us */
+    bool                  no_ids; /* those that only join events are left out */
 };
 
 /* False: no memory. */

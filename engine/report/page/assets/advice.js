@@ -73,18 +73,33 @@ function findingBody(finding, find) {
     remedy && remedy.code ? el('div', { class: 'code' }, copyButton(remedy.code), el('pre', { tabindex: 0 }, remedy.code)) : null,
     finding.condition ? el('p', { class: 'quiet' }, 'Said because ' + keepUnits(finding.condition)) : null,
     finding.evidence.length ? evidenceTable(finding.evidence) : null,
-    subject && find ? el('button', { type: 'button', onclick: () => find(subject) }, 'see it in the timeline') : null);
+    find && (subject || finding.seen) ? el('button', { type: 'button', onclick: () => find(subject, finding.seen) }, 'see it in the timeline')
+      : null);
 }
 
 function drawFinding(finding, step, isOpen, find) {
   const { impact } = finding;
   const isPriced = impact.method !== 'none' && impact.mid_ms !== undefined;
-  return el('details', { class: 'finding ' + finding.severity, open: isOpen },
+  const made = el('details', { class: 'finding ' + finding.severity, open: isOpen },
     el('summary', {}, el('span', { class: 'title' }, named(keepUnits(finding.title))),
       isPriced ? el('span', { class: 'saves' }, impact.method === 'share' ? 'may save up to ' + show(impact.high_ms, 'ms') + ' a step'
         : 'saves ' + showRange(impact.low_ms, impact.high_ms) + ' a step (' + show(impact.share, 'share') + ')') : null,
       isPriced && step ? meter(impact, step) : null),
     findingBody(finding, find));
+  made.finding = finding;
+  return made;
+}
+
+// Beside the evidence of each finding, once it is open, the part of the timeline that it is about.
+function addCutouts(slices, origin) {
+  for (const one of document.querySelectorAll('details.finding')) {
+    const add = () => {
+      const made = one.finding.seen && drawCutout(slices, origin, one.finding.seen);
+      if (made) one.querySelector('.body').append(made);
+    };
+    if (one.open) add();
+    else one.addEventListener('toggle', add, { once: true });
+  }
 }
 
 function drawFindings(advice, find) {

@@ -56,5 +56,6 @@ function makeFlames(decoded) {
   if (!all.length) return null;
   return { about: { origin_ns: 0, summed: 0, tracks: tracks.map(({ track, levels }) => ({ name: track.name, depths: levels.map((level) => level.length) })) },
     names, rows, count: all.length, starts: Float64Array.from(all, (one) => one[0]),
-    durations: Float64Array.from(all, (one) => one[1]), ids: Uint32Array.from(all, (one) => one[2]) };
+    durations: Float64Array.from(all, (one) => one[1]), ids: Uint32Array.from(all, (one) => one[2]),
+    texts: [''], notes: new Uint32Array(all.length), links: { from: [], to: [] } };
 }

@@ -31,7 +31,7 @@ async function start() {
   const main = document.querySelector('main');
   const packed = document.getElementById('slices').textContent.trim();
   let timeline = null;
-  const find = slices ? (name) => timeline?.find(name) : null;
+  const find = slices ? (name, seen) => { if (seen) timeline?.go(seen.start_ns, seen.end_ns); if (name) timeline?.find(name); } : null;
   const go = slices ? (number) => { const times = stepTimes(tables, number); if (times) timeline?.go(...times); } : null;
   main.replaceChildren();
   if (data.gate) {
@@ -63,6 +63,7 @@ async function start() {
       if (span) timeline.open(...span);
       return timeline.section;
     });
+    section(place, 'The parts of the timeline', () => addCutouts(decoded, slices.origin_ns));
     section(place, 'The flame graph', () => {
       const flames = makeFlames(decoded);
       return flames && drawTimeline(flames, flames.about, { id: 'flames', title: 'Flame graph',

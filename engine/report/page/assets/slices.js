@@ -45,7 +45,16 @@ async function decodeSlices(about, text) {
     for (let i = row.first, start = 0; i < row.first + row.count; i++) starts[i] = start += read.next();
   for (let i = 0; i < count; i++) durations[i] = read.next();
   for (let i = 0; i < count; i++) ids[i] = read.next();
-  return { about, names, rows, starts, durations, ids, count };
+  const texts = [''], notes = new Uint32Array(count);
+  for (let i = 0; i < about.texts; i++) texts.push(read.text(read.next()));
+  for (let i = 0; i < count; i++) notes[i] = read.next();
+  const links = { from: new Uint32Array(about.links), to: new Uint32Array(about.links) };
+  for (let i = 0, from = 0, to = 0; i < about.links; i++) {
+    links.from[i] = from += read.next();
+    const away = read.next();
+    links.to[i] = to += away % 2 ? -(away + 1) / 2 : away / 2;
+  }
+  return { about, names, rows, starts, durations, ids, count, texts, notes, links };
 }
 
 // A served page asks where it came from for more of its recording (docs/report.md).
