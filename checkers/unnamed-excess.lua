@@ -8,7 +8,8 @@ local named = "small-runs|run-again|metrics|model-built|side-product|worker-star
   .. "long-transform|complex-of-real|outer-sums|outer-matrix|uncached-call|remade-keys|"
   .. "masked-work|masked-write|separate-rounds|remade-rows|side-by-side|iterator-made|"
   .. "fetched-variables|row-jacobian|called-again|whole-history|same-input|pipeline-bubble|"
-  .. "wide-loss|handed-on|idle-experts|gathered-windows|gathered-weights|teacher-again|trained-again|trained-pair"
+  .. "wide-loss|handed-on|idle-experts|gathered-windows|gathered-weights|teacher-again|trained-again|trained-pair|"
+  .. "unpicked-rows|separate-tables|padded-batches|dataset-pass|untrained-results"
 local ways = {
   ["wait.input"] = { "waits for data",
                      "Make the next batch beside the step: workers, prefetch, fewer and larger reads." },

@@ -5,7 +5,8 @@
 
 Names functions and data that no other file of the program uses (they should be static, or go), members of
 structs that nothing reads, or that are read and never set, facts and columns that neither a rule nor the program nor a
-page uses, and files that pages or comments name and that do not exist. Names alone decide, so two members of one name vouch for each other. Tests count as users of a
+page uses, flaws of the ledger that the last rule says a second time, and files that pages or comments name and that do not exist.
+Names alone decide, so two members of one name vouch for each other. Tests count as users of a
 function only where its own file uses it, too.
 """
 import collections, pathlib, re, subprocess, sys
@@ -158,6 +159,20 @@ def check_columns():
                 yield "docs/facts.md: nothing uses %s of the table %s: a rule, ROWS of engine/report/tools.def" % (column, table)
 
 
+def check_flaws():
+    """The list `named` of the rule that says what no other one does is of the flaws that others ask the ledger for."""
+    last = ROOT / "checkers/unnamed-excess.lua"
+    told = set(re.findall(r'const struct detector \w+ = \{\s*"([\w-]+)"',
+                          "\n".join(path.read_text() for path in files(["engine/analyze/excess"], ".c"))))
+    said = {word for path in files(["checkers"], ".lua") if path != last
+            for text in re.findall(r'"([^"\n]*)"', path.read_text().split("\n  examples = {")[0])
+            for word in re.findall(r"[\w-]+", text)} & told
+    named = set(re.findall(r"[\w-]+", "".join(re.findall(r'"([^"]*)"', last.read_text().split("local ways")[0]))))
+    for flaw in sorted((said ^ named) - {"library-range"}):  # which the rule looks at by itself
+        yield "checkers/unnamed-excess.lua: %s %s" % (flaw, "is not in `named`, and a rule asks for it"
+                                                      if flaw in said else "is in `named`, and no rule asks for it")
+
+
 def check_names_of_files():
     folders = ["engine", "rules", "docs", "tests", "checkers", "proto", "cases"]
     every = {str(path.relative_to(ROOT)) for folder in folders for path in (ROOT / folder).rglob("*")}
@@ -178,7 +193,7 @@ def check_names_of_files():
 def main():
     build = pathlib.Path(sys.argv[1])
     sources = {path: code_of(path) for path in files(["engine", "rules"], ".c", ".h", ".def")}
-    found = [*check_exports(build, sources), *check_members(sources), *check_facts(), *check_columns(),
+    found = [*check_exports(build, sources), *check_members(sources), *check_facts(), *check_columns(), *check_flaws(),
              *check_names_of_files()]
     print("\n".join(found) if found else "nothing is dead")
     sys.exit(bool(found))
