@@ -241,19 +241,13 @@ local function tiled_rows(p, cfg)
   }
 end
 
--- A block of layers that runs several times a step on ids that do not change.
-local function same_block(p, cfg)
-  return p:in_excess {
-    flaw = "repeated-block", min_share = cfg.min_built_share, time = "all runs but the first", severity = "warn",
+-- What the ledger of excess shows of calls; the first that there is says enough.
+local structures = {
+  -- A block of layers that runs several times a step on ids that do not change.
+  { flaw = "repeated-block", time = "all runs but the first", confidence = "medium", severity = "warn",
     title = "The same layers run on the same ids again and again: %s a step",
     remedy = { text = "Run it once before the loop and keep the result, if the ids do not change between rounds.",
-               code = "text = encoder(ids)   # before: for t in timesteps: unet(x, t, text)" },
-    confidence = "medium",
-  }
-end
-
--- What the ledger of excess shows.
-local structures = {
+               code = "text = encoder(ids)   # before: for t in timesteps: unet(x, t, text)" } },
   { flaw = "second-pass", time = "the call that nothing is trained by", confidence = "medium",
     title = "The function that trains calls its model twice, once for a metric alone: %s a step",
     remedy = { text = "Give the metric the results of the call that is trained.",
@@ -287,74 +281,65 @@ local structures = {
                  .. "put together into one batch.",
                code = "a, b = net(torch.cat([first, second])).chunk(2)   # not net(first), net(second)" } },
 }
-local function by_structure(p, cfg)
-  for _, kind in ipairs(p:has("excess") and structures or {}) do
-    kind.min_share = cfg.min_built_share
-    local found = p:in_excess(kind)
-    if found then return found end
-  end
-end
-
 -- What the instructions of compiled programs show.
 local compiled = {
-  ["fixed-work"] = {
-    title = "Matrices that the step does not change are decomposed in each step: %s",
-    text = "Decompose them once, before the loop or when the data is made, and hand the result over.",
-    code = "basis = decompose(matrix)   # once, before the loop; then train_step(state, batch, basis)" },
-  ["frozen-work"] = {
-    title = "Features are made of weights that no step changes, in each step: %s",
-    text = "Where examples come again, as in several epochs over a data set, make the features of each once, keep "
-      .. "them and train on them. Where every batch is new (a replay buffer, fresh augmentation) they are needed.",
-    code = "features = jax.jit(backbone)(frozen, images)   # once, before the loop; "
-      .. "then train_step(head, features, y)" },
-  ["frozen-teacher"] = {
-    least_share = 0.15, loud_share = 2, confidence = "low", -- whether the same data come again is not recorded
-    title = "A network that no step changes gives targets in each step: %s",
-    text = "Where examples come again as they were, keep its outputs of each and train on them. Where every batch is "
-      .. "new, as with fresh augmentation, they are needed; let it see only what the loss takes.",
-    code = "targets = jax.jit(teacher)(frozen, images)   # once, before the loop" },
-  ["frozen-layers"] = {
-    least_share = 0.15, loud_share = 2, confidence = "low", -- whether the same data come again is not recorded
-    title = "Layers that no gradient goes through run in each step: %s",
-    text = "Where examples come again, as in several epochs over a data set, make the features of each once, keep "
-      .. "them and train on them. Where every batch is new (a replay buffer, fresh augmentation) they are needed.",
-    code = "features = backbone.predict(images)   # once; then head.fit(features, labels)" },
-  ["repeated-rows"] = {
-    least_share = 0.15, -- where rows are looked up a few times each it is a way to write a program
-    title = "The same rows are worked on again for each of their copies: %s of each step",
-    text = "Multiply or decompose first, then repeat or look up the results: f(table)[index] is f(table[index]). Of "
-      .. "rows that are joined with others before a product, multiply each part by its rows of the weight and add.",
-    code = "h = x @ w_x + (context @ w_c)[:, None]   # instead of joining x with the context for each time" },
-  ["gathered-weights"] = {
-    title = "Weights are copied for each row that is multiplied with them: %s of each step",
-    text = "Put the rows together that need the same matrix (a batch a task, or rows sorted by task or expert) and "
-      .. "multiply the matrix with all of them at once: nothing is copied, and each matrix is read once.",
-    code = "order = jnp.argsort(task); y = jax.lax.ragged_dot(x[order], w, jnp.bincount(task, length=len(w)))   "
-      .. "# not w[task]; or a batch of one task: x @ w[t]" },
-  ["gathered-windows"] = {
-    title = "Windows that overlap are made and reduced one by one: %s of each step",
-    text = "A sum over each window is the difference of two running sums; jax.lax.reduce_window takes maxima and "
-      .. "other reductions over windows without making them.",
-    code = "total = jnp.cumsum(jnp.pad(x, ((1, 0), (0, 0))), 0)\nmean = (total[w:] - total[:-w]) / w   "
-      .. "# not x[starts[:, None] + jnp.arange(w)].mean(1)" },
-  ["gathered-rows"] = {
+  { flaw = "whole-copies",
+    title = "Every device computes all of the same: %s of each step",
+    text = "Shard the batch over the devices: what is put with PartitionSpec() goes to each of them whole.",
+    code = "batch = jax.device_put(batch, NamedSharding(mesh, PartitionSpec(\"data\")))" },
+  { flaw = "gathered-rows",
     title = "Every device gathers a result and works on all of it: %s of each step",
     text = "Keep it sharded: each device needs its own rows for loss and metrics, and sums of a few numbers are "
       .. "enough to share. Look for a sharding constraint, an out_sharding or a device_get that replicates it.",
     code = "sums = jax.tree.map(lambda m: m.sum(), metrics)   "
       .. "# on sharded rows, instead of replicating the rows themselves" },
-  ["whole-copies"] = {
-    title = "Every device computes all of the same: %s of each step",
-    text = "Shard the batch over the devices: what is put with PartitionSpec() goes to each of them whole.",
-    code = "batch = jax.device_put(batch, NamedSharding(mesh, PartitionSpec(\"data\")))",
-  },
-  ["outer-matrix"] = {
+  { flaw = "gathered-weights",
+    title = "Weights are copied for each row that is multiplied with them: %s of each step",
+    text = "Put the rows together that need the same matrix (a batch a task, or rows sorted by task or expert) and "
+      .. "multiply the matrix with all of them at once: nothing is copied, and each matrix is read once.",
+    code = "order = jnp.argsort(task); y = jax.lax.ragged_dot(x[order], w, jnp.bincount(task, length=len(w)))   "
+      .. "# not w[task]; or a batch of one task: x @ w[t]" },
+  { flaw = "gathered-windows",
+    title = "Windows that overlap are made and reduced one by one: %s of each step",
+    text = "A sum over each window is the difference of two running sums; jax.lax.reduce_window takes maxima and "
+      .. "other reductions over windows without making them.",
+    code = "total = jnp.cumsum(jnp.pad(x, ((1, 0), (0, 0))), 0)\nmean = (total[w:] - total[:-w]) / w   "
+      .. "# not x[starts[:, None] + jnp.arange(w)].mean(1)" },
+  { flaw = "fixed-work",
+    title = "Matrices that the step does not change are decomposed in each step: %s",
+    text = "Decompose them once, before the loop or when the data is made, and hand the result over.",
+    code = "basis = decompose(matrix)   # once, before the loop; then train_step(state, batch, basis)" },
+  { flaw = "frozen-work",
+    title = "Features are made of weights that no step changes, in each step: %s",
+    text = "Where examples come again, as in several epochs over a data set, make the features of each once, keep "
+      .. "them and train on them. Where every batch is new (a replay buffer, fresh augmentation) they are needed.",
+    code = "features = jax.jit(backbone)(frozen, images)   # once, before the loop; "
+      .. "then train_step(head, features, y)" },
+  { flaw = "frozen-teacher",
+    least_share = 0.15, warn_share = 2, confidence = "low", -- whether the same data come again is not recorded
+    title = "A network that no step changes gives targets in each step: %s",
+    text = "Where examples come again as they were, keep its outputs of each and train on them. Where every batch is "
+      .. "new, as with fresh augmentation, they are needed; let it see only what the loss takes.",
+    code = "targets = jax.jit(teacher)(frozen, images)   # once, before the loop" },
+  { flaw = "frozen-layers",
+    least_share = 0.15, warn_share = 2, confidence = "low", -- whether the same data come again is not recorded
+    title = "Layers that no gradient goes through run in each step: %s",
+    text = "Where examples come again, as in several epochs over a data set, make the features of each once, keep "
+      .. "them and train on them. Where every batch is new (a replay buffer, fresh augmentation) they are needed.",
+    code = "features = backbone.predict(images)   # once; then head.fit(features, labels)" },
+  { flaw = "outer-matrix",
     title = "A matrix of all products of two others is made to be multiplied: %s of each step",
     text = "A Kronecker product is never needed as a matrix: multiply with one factor from the left and with the other "
       .. "from the right.",
     code = "y = a @ x @ b.T   # instead of jnp.kron(a, b) @ x.ravel()" },
-  ["both-branches"] = {
-    loud_share = 0.5, -- below that the rare side is cheap, and most of it is picking what was made ahead
+  { flaw = "repeated-rows",
+    least_share = 0.15, -- where rows are looked up a few times each it is a way to write a program
+    title = "The same rows are worked on again for each of their copies: %s of each step",
+    text = "Multiply or decompose first, then repeat or look up the results: f(table)[index] is f(table[index]). Of "
+      .. "rows that are joined with others before a product, multiply each part by its rows of the weight and add.",
+    code = "h = x @ w_x + (context @ w_c)[:, None]   # instead of joining x with the context for each time" },
+  { flaw = "both-branches",
+    warn_share = 0.5, -- below that the rare side is cheap, and most of it is picking what was made ahead
     title = "A condition that is mapped over a batch computes all sides for all: %s of each step",
     text = "Mapped, lax.cond and lax.switch compute every side for every row. Sort rows by what they need and call "
       .. "each function for its own; make a rare side ahead and pick one (a pool of states, say); or take the "
@@ -362,31 +347,44 @@ local compiled = {
     code = "state = jax.lax.cond(done.any(), reset_all, keep, state)   "
       .. "# outside of vmap; or pick from a pool made once" },
 }
+for _, kind in ipairs(compiled) do
+  kind.time, kind.confidence = "such work", kind.confidence or "medium"
+  kind.remedy = { text = kind.text, code = kind.code }
+end
 
-local function of_compiled(p, cfg)
+-- A finding of each kind of work that the step has enough of.
+local function in_excess(p, cfg, kinds)
   local list = {}
-  for _, flaw in ipairs { "whole-copies", "gathered-rows", "gathered-weights", "gathered-windows", "fixed-work",
-                           "frozen-work", "frozen-teacher", "frozen-layers", "outer-matrix", "repeated-rows",
-                           "both-branches" } do
-    local cells = p:has("excess") and p:table("excess"):where { flaw = flaw }
-    local says = compiled[flaw]
-    if cells and cells:sum("share") >= (says.least_share or cfg.min_built_share) then
-      local ns, worst = cells:sum("ns"), cells:top("ns", 1):rows()[1]
-      list[#list + 1] = finding {
-        title = says.title:format(fmt.ms(ns)),
-        severity = cells:sum("share") >= (says.loud_share or cfg.min_loud_share) and "warn" or "info",
-        subject = { op = worst.op, scope = worst.region }, locations = cells:places(),
-        evidence = { { "such work a step", ns, "ns", share = math.min(1, cells:sum("share")) },
-                     { "seen by", worst.detail or "structure" }, { "where", worst.region or "the step" } },
-        condition = ("it takes %s of the step, %s accepted"):format(
-          fmt.pct(cells:sum("share")), fmt.pct(cfg.min_built_share)),
-        remedy = { text = says.text, code = says.code },
-        impact = impact.cells(cells),
-        confidence = says.confidence or "medium",
-      }
-    end
+  for _, kind in ipairs(kinds) do
+    kind.min_share = kind.least_share or cfg.min_built_share
+    if kinds == compiled then kind.loud_share = kind.warn_share or cfg.min_loud_share end
+    list[#list + 1] = p:in_excess(kind)
   end
   return list
+end
+
+-- Examples, of a step of 10 ms: a cell of the ledger that takes a share of it, facts of PyTorch, ops of one type.
+local function in_cell(name, framework, flaw, share, says)
+  return { name = name, framework = framework, format = framework == "pytorch" and "kineto" or "xspace", finding = true,
+           severity = says.severity, impact_ns = says.impact_ns, replay = { share * 1e7 },
+           facts = { ["step.ns"] = 1e7 },
+           tables = { ops = {}, excess = { { cell = 1, flaw = flaw, ns = share * 1e7, share = share,
+                                             factor = says.factor or 0, detail = says.detail } } } }
+end
+local function in_torch(name, impact_ns, facts)
+  local all = { ["step.ns"] = 1e7, ["torch.repeated_forward_ns"] = 0, ["torch.repeated_products"] = 0 }
+  for fact, value in pairs(facts) do all[fact] = value end
+  return { name = name, framework = "pytorch", format = "kineto", finding = impact_ns ~= nil, impact_ns = impact_ns,
+           facts = all, tables = { ops = { { name = "aten::mm", type = "aten::mm", self_ns = 1e6 } } } }
+end
+local function ops(type, calls, self_ns, names)
+  local rows = {}
+  for _, name in ipairs(names) do rows[#rows + 1] = { name = name, type = type, calls = calls, self_ns = self_ns } end
+  return rows
+end
+local function joined(first, second)
+  for _, row in ipairs(second) do first[#first + 1] = row end
+  return first
 end
 
 return rule {
@@ -441,13 +439,13 @@ arguments alone that it does not give back.]],
       return passes_back(p, cfg) or tiled_rows(p, cfg)
     end
     if p.framework == "tensorflow" then
-      local found = of_tensorflow(p, cfg) or passes_back(p, cfg) or by_structure(p, cfg)
-      local cells = found and {} or of_compiled(p, cfg)
+      local found = of_tensorflow(p, cfg) or passes_back(p, cfg) or in_excess(p, cfg, structures)[1]
+      local cells = found and {} or in_excess(p, cfg, compiled)
       return found or #cells > 0 and cells or several_calls(p, cfg)
     end
-    local block = same_block(p, cfg) or p.framework == "pytorch" and by_structure(p, cfg)
+    local block = p.framework == "pytorch" and in_excess(p, cfg, structures)[1]
     if block then return block end
-    local structural = of_compiled(p, cfg)
+    local structural = in_excess(p, cfg, compiled)
     if p.framework == "jax" or #structural > 0 then return structural end
     if not p:has("torch.repeated_forward_ns") then
       return skip { reason = "neither PyTorch nor TensorFlow ops with gradients are recorded",
@@ -470,231 +468,125 @@ arguments alone that it does not give back.]],
   end,
 
   examples = {
-    { name = "a batch that is not sharded", framework = "jax", format = "xspace", finding = true, impact_ns = 6.65e6,
-      facts = { ["step.ns"] = 1e7 }, replay = { 7e6 },
-      tables = { ops = {}, excess = { { cell = 1, flaw = "whole-copies", ns = 7e6, share = 0.7, factor = 0.25,
-                                        detail = "4 devices run it, each with all of its arguments" } } } },
-    { name = "weights of its own for each row", framework = "jax", format = "xspace", finding = true, severity = "warn",
-      facts = { ["step.ns"] = 1e7 }, replay = { 6e6 },
-      tables = { ops = {}, excess = { { cell = 1, flaw = "gathered-weights", ns = 6e6, share = 0.6, factor = 0.05,
-                                        detail = "a matrix copied for each row that is multiplied with it" } } } },
-    { name = "a layer behind a lookup", framework = "pytorch", format = "kineto", finding = true, replay = { 5e6 },
-      facts = { ["step.ns"] = 1e7 },
-      tables = { ops = {}, excess = { { cell = 1, flaw = "repeated-rows", ns = 5e6, share = 0.5, factor = 0.05,
-                                        detail = "a product of 24000 rows" } } } },
-    { name = "a call for the metric", framework = "tensorflow", format = "xspace", finding = true, replay = { 2e6 },
-      facts = { ["step.ns"] = 1e7 },
-      tables = { ops = {}, excess = { { cell = 1, flaw = "second-pass", ns = 2e6, share = 0.2, factor = 0,
-                                        detail = "model_2 has the layers of a call that trains" } } } },
-    { name = "features of frozen weights", framework = "jax", format = "xspace", finding = true, impact_ns = 6.65e6,
-      facts = { ["step.ns"] = 1e7 }, replay = { 7e6 },
-      tables = { ops = {}, excess = { { cell = 1, flaw = "frozen-work", ns = 7e6, share = 0.7, factor = 0 } } } },
-    { name = "a teacher's targets", framework = "jax", format = "xspace", finding = true, severity = "info",
-      facts = { ["step.ns"] = 1e7 }, replay = { 4e6 },
-      tables = { ops = {}, excess = { { cell = 1, flaw = "frozen-teacher", ns = 4e6, share = 0.4, factor = 0 } } } },
+    in_cell("a batch that is not sharded", "jax", "whole-copies", 0.7,
+      { impact_ns = 6.65e6, factor = 0.25, detail = "4 devices run it, each with all of its arguments" }),
+    in_cell("weights of its own for each row", "jax", "gathered-weights", 0.6,
+      { severity = "warn", factor = 0.05, detail = "a matrix copied for each row that is multiplied with it" }),
+    in_cell("a layer behind a lookup", "pytorch", "repeated-rows", 0.5,
+      { factor = 0.05, detail = "a product of 24000 rows" }),
+    in_cell("a call for the metric", "tensorflow", "second-pass", 0.2,
+      { detail = "model_2 has the layers of a call that trains" }),
+    in_cell("features of frozen weights", "jax", "frozen-work", 0.7, { impact_ns = 6.65e6 }),
+    in_cell("a teacher's targets", "jax", "frozen-teacher", 0.4, { severity = "info" }),
     { name = "tf.gradients for each of two losses", framework = "tensorflow", format = "graph", finding = true,
       severity = "warn", impact_ns = 3.33e6, facts = { ["step.ns"] = 1e7 },
-      tables = { ops = {
-        { name = "gradients/a/MatMul_grad/MatMul", type = "MatMul", calls = 1, self_ns = 6e5 },
-        { name = "gradients/a/MatMul_grad/MatMul_1", type = "MatMul", calls = 1, self_ns = 6e5 },
-        { name = "gradients/b/MatMul_grad/MatMul", type = "MatMul", calls = 1, self_ns = 6e5 },
-        { name = "gradients/b/MatMul_grad/MatMul_1", type = "MatMul", calls = 1, self_ns = 6e5 },
-        { name = "gradients/c/MatMul_grad/MatMul", type = "MatMul", calls = 1, self_ns = 6e5 },
-        { name = "gradients/c/MatMul_grad/MatMul_1", type = "MatMul", calls = 1, self_ns = 6e5 },
-        { name = "gradients_1/a/MatMul_grad/MatMul", type = "MatMul", calls = 1, self_ns = 6e5 },
-        { name = "gradients_1/a/MatMul_grad/MatMul_1", type = "MatMul", calls = 1, self_ns = 6e5 },
-        { name = "gradients_1/b/MatMul_grad/MatMul", type = "MatMul", calls = 1, self_ns = 6e5 },
-        { name = "gradients_1/b/MatMul_grad/MatMul_1", type = "MatMul", calls = 1, self_ns = 6e5 },
-        { name = "gradients_1/c/MatMul_grad/MatMul", type = "MatMul", calls = 1, self_ns = 6e5 },
-        { name = "gradients_1/c/MatMul_grad/MatMul_1", type = "MatMul", calls = 1, self_ns = 6e5 }  } } },
+      tables = { ops = ops("MatMul", 1, 6e5, {
+          "gradients/a/MatMul_grad/MatMul", "gradients/a/MatMul_grad/MatMul_1", "gradients/b/MatMul_grad/MatMul",
+          "gradients/b/MatMul_grad/MatMul_1", "gradients/c/MatMul_grad/MatMul", "gradients/c/MatMul_grad/MatMul_1",
+          "gradients_1/a/MatMul_grad/MatMul", "gradients_1/a/MatMul_grad/MatMul_1",
+          "gradients_1/b/MatMul_grad/MatMul", "gradients_1/b/MatMul_grad/MatMul_1",
+          "gradients_1/c/MatMul_grad/MatMul", "gradients_1/c/MatMul_grad/MatMul_1" }) } },
     { name = "gradients of a network's two halves", framework = "tensorflow", format = "graph", finding = false,
       facts = { ["step.ns"] = 1e7 },
-      tables = { ops = {
-        { name = "gradients/a/MatMul_grad/MatMul", type = "MatMul", calls = 1, self_ns = 1e6 },
-        { name = "gradients/a/MatMul_grad/MatMul_1", type = "MatMul", calls = 1, self_ns = 1e6 },
-        { name = "gradients_1/b/MatMul_grad/MatMul", type = "MatMul", calls = 1, self_ns = 1e6 },
-        { name = "gradients_1/b/MatMul_grad/MatMul_1", type = "MatMul", calls = 1, self_ns = 1e6 } } } },
+      tables = { ops = ops("MatMul", 1, 1e6, {
+          "gradients/a/MatMul_grad/MatMul", "gradients/a/MatMul_grad/MatMul_1", "gradients_1/b/MatMul_grad/MatMul",
+          "gradients_1/b/MatMul_grad/MatMul_1" }) } },
     { name = "an item tiled over a history", framework = "tensorflow", format = "graph", finding = true,
       severity = "info", impact_ns = 2.375e6, facts = { ["step.ns"] = 1e7 },
       tables = { ops = {}, graph_patterns = { { pattern = "tiled-rows", op = "attention/MatMul", ns = 2.5e6, count = 1,
                                                 bytes = 1.6e6 } } } },
-    { name = "a frozen backbone", framework = "tensorflow", format = "xspace", finding = true, severity = "info",
-      replay = { 7e6 }, facts = { ["step.ns"] = 1e7 },
-      tables = { ops = {}, excess = { { cell = 1, flaw = "frozen-layers", ns = 7e6, share = 0.7, factor = 0 } } } },
-    { name = "a Kronecker product", framework = "jax", format = "xspace", finding = true, severity = "warn",
-      facts = { ["step.ns"] = 1e7 }, replay = { 9e6 },
-      tables = { ops = {}, excess = { { cell = 1, flaw = "outer-matrix", ns = 9e6, share = 0.9, factor = 0.02 } } } },
-    { name = "a context for each time", framework = "jax", format = "xspace", finding = true, severity = "info",
-      facts = { ["step.ns"] = 1e7 }, replay = { 2e6 },
-      tables = { ops = {}, excess = { { cell = 1, flaw = "repeated-rows", ns = 2e6, share = 0.2, factor = 0.3 } } } },
+    in_cell("a frozen backbone", "tensorflow", "frozen-layers", 0.7, { severity = "info" }),
+    in_cell("a Kronecker product", "jax", "outer-matrix", 0.9, { severity = "warn", factor = 0.02 }),
+    in_cell("a context for each time", "jax", "repeated-rows", 0.2, { severity = "info", factor = 0.3 }),
     { name = "a gradient for each of three losses", framework = "tensorflow", format = "xspace", finding = true,
       impact_ns = 3.33e6,
       facts = { ["step.ns"] = 1e7 },
-      tables = { ops = { { name = "gradient_tape/net/a/convolution/Conv2DBackpropFilter", type = "Conv2DBackpropFilter",
-                           calls = 1, self_ns = 6e5 },
-                         { name = "gradient_tape/net/a/convolution/Conv2DBackpropFilter_1",
-                           type = "Conv2DBackpropFilter", calls = 1, self_ns = 6e5 },
-                         { name = "gradient_tape/net/a/convolution/Conv2DBackpropFilter_2",
-                           type = "Conv2DBackpropFilter", calls = 1, self_ns = 6e5 },
-                         { name = "gradient_tape/net/b/convolution/Conv2DBackpropFilter", type = "Conv2DBackpropFilter",
-                           calls = 1, self_ns = 6e5 },
-                         { name = "gradient_tape/net/b/convolution/Conv2DBackpropFilter_1",
-                           type = "Conv2DBackpropFilter", calls = 1, self_ns = 6e5 },
-                         { name = "gradient_tape/net/b/convolution/Conv2DBackpropFilter_2",
-                           type = "Conv2DBackpropFilter", calls = 1, self_ns = 6e5 },
-                         { name = "gradient_tape/net/c/convolution/Conv2DBackpropFilter", type = "Conv2DBackpropFilter",
-                           calls = 1, self_ns = 6e5 },
-                         { name = "gradient_tape/net/c/convolution/Conv2DBackpropFilter_1",
-                           type = "Conv2DBackpropFilter", calls = 1, self_ns = 6e5 },
-                         { name = "gradient_tape/net/c/convolution/Conv2DBackpropFilter_2",
-                           type = "Conv2DBackpropFilter", calls = 1, self_ns = 6e5 } } } },
+      tables = { ops = ops("Conv2DBackpropFilter", 1, 6e5, {
+          "gradient_tape/net/a/convolution/Conv2DBackpropFilter",
+          "gradient_tape/net/a/convolution/Conv2DBackpropFilter_1",
+          "gradient_tape/net/a/convolution/Conv2DBackpropFilter_2",
+          "gradient_tape/net/b/convolution/Conv2DBackpropFilter",
+          "gradient_tape/net/b/convolution/Conv2DBackpropFilter_1",
+          "gradient_tape/net/b/convolution/Conv2DBackpropFilter_2",
+          "gradient_tape/net/c/convolution/Conv2DBackpropFilter",
+          "gradient_tape/net/c/convolution/Conv2DBackpropFilter_1",
+          "gradient_tape/net/c/convolution/Conv2DBackpropFilter_2" }) } },
     { name = "two losses through one forward pass, for other weights each", framework = "tensorflow", format = "xspace",
       finding = false,
       facts = { ["step.ns"] = 1e7 },
-      tables = { ops = { { name = "gradient_tape/net/a/convolution/Conv2DBackpropFilter", type = "Conv2DBackpropFilter",
-                           calls = 1, self_ns = 6e5 },
-                         { name = "gradient_tape/net/a/convolution/Conv2DBackpropInput", type = "Conv2DBackpropInput",
-                           calls = 1, self_ns = 6e5 },
-                         { name = "gradient_tape/net/a/convolution/Conv2DBackpropInput_1", type = "Conv2DBackpropInput",
-                           calls = 1, self_ns = 6e5 },
-                         { name = "gradient_tape/net/b/convolution/Conv2DBackpropFilter", type = "Conv2DBackpropFilter",
-                           calls = 1, self_ns = 6e5 },
-                         { name = "gradient_tape/net/b/convolution/Conv2DBackpropInput", type = "Conv2DBackpropInput",
-                           calls = 1, self_ns = 6e5 },
-                         { name = "gradient_tape/net/b/convolution/Conv2DBackpropInput_1", type = "Conv2DBackpropInput",
-                           calls = 1, self_ns = 6e5 },
-                         { name = "gradient_tape/net/c/convolution/Conv2DBackpropFilter", type = "Conv2DBackpropFilter",
-                           calls = 1, self_ns = 6e5 },
-                         { name = "gradient_tape/net/c/convolution/Conv2DBackpropInput", type = "Conv2DBackpropInput",
-                           calls = 1, self_ns = 6e5 },
-                         { name = "gradient_tape/net/c/convolution/Conv2DBackpropInput_1", type = "Conv2DBackpropInput",
-                           calls = 1, self_ns = 6e5 } } } },
+      tables = { ops = joined(ops("Conv2DBackpropFilter", 1, 6e5, {
+          "gradient_tape/net/a/convolution/Conv2DBackpropFilter",
+          "gradient_tape/net/b/convolution/Conv2DBackpropFilter",
+          "gradient_tape/net/c/convolution/Conv2DBackpropFilter" }),
+        ops("Conv2DBackpropInput", 1, 6e5, {
+          "gradient_tape/net/a/convolution/Conv2DBackpropInput",
+          "gradient_tape/net/a/convolution/Conv2DBackpropInput_1",
+          "gradient_tape/net/b/convolution/Conv2DBackpropInput",
+          "gradient_tape/net/b/convolution/Conv2DBackpropInput_1",
+          "gradient_tape/net/c/convolution/Conv2DBackpropInput",
+          "gradient_tape/net/c/convolution/Conv2DBackpropInput_1" })) } },
     { name = "the model called again", framework = "tensorflow", format = "xspace", finding = true, impact_ns = 2.05e6,
       facts = { ["step.ns"] = 1e7 },
-      tables = { ops = {
-        { name = "model/dense/Relu", type = "_MklNativeFusedMatMul", calls = 2, self_ns = 2e6 },
-        { name = "model/head/BiasAdd", type = "_MklNativeFusedMatMul", calls = 2, self_ns = 2e6 },
-        { name = "gradient_tape/model/dense/MatMul/MatMul_1", type = "_MklMatMul", calls = 1, self_ns = 1e6 },
-        { name = "gradient_tape/model/head/MatMul/MatMul", type = "_MklMatMul", calls = 1, self_ns = 1e6 } } } },
+      tables = { ops = joined(ops("_MklNativeFusedMatMul", 2, 2e6, {
+          "model/dense/Relu", "model/head/BiasAdd" }),
+        ops("_MklMatMul", 1, 1e6, {
+          "gradient_tape/model/dense/MatMul/MatMul_1", "gradient_tape/model/head/MatMul/MatMul" })) } },
     { name = "two losses with a pass each", framework = "tensorflow", format = "xspace",
       finding = true, severity = "info", impact_ns = 4e6,
       facts = { ["step.ns"] = 1e7 },
-      tables = { ops = {
-        { name = "sequential_1/dense_1/Tanh", type = "_MklNativeFusedMatMul", calls = 1, self_ns = 1e6 },
-        { name = "gradient_tape/sequential_1/dense_1/MatMul/MatMul", type = "_MklMatMul", calls = 1, self_ns = 1e6 },
-        { name = "sequential_1/dense_2/Tanh", type = "_MklNativeFusedMatMul", calls = 1, self_ns = 1e6 },
-        { name = "gradient_tape/sequential_1/dense_2/MatMul/MatMul", type = "_MklMatMul", calls = 1, self_ns = 1e6 },
-        { name = "sequential_3/dense_1/Tanh", type = "_MklNativeFusedMatMul", calls = 1, self_ns = 1e6 },
-        { name = "gradient_tape/sequential_3/dense_1/MatMul/MatMul", type = "_MklMatMul", calls = 1, self_ns = 1e6 },
-        { name = "sequential_3/dense_2/Tanh", type = "_MklNativeFusedMatMul", calls = 1, self_ns = 1e6 },
-        { name = "gradient_tape/sequential_3/dense_2/MatMul/MatMul", type = "_MklMatMul",
-          calls = 1, self_ns = 1e6 } } } },
+      tables = { ops = joined(ops("_MklNativeFusedMatMul", 1, 1e6, {
+          "sequential_1/dense_1/Tanh", "sequential_1/dense_2/Tanh", "sequential_3/dense_1/Tanh",
+          "sequential_3/dense_2/Tanh" }),
+        ops("_MklMatMul", 1, 1e6, {
+          "gradient_tape/sequential_1/dense_1/MatMul/MatMul", "gradient_tape/sequential_1/dense_2/MatMul/MatMul",
+          "gradient_tape/sequential_3/dense_1/MatMul/MatMul",
+          "gradient_tape/sequential_3/dense_2/MatMul/MatMul" })) } },
     { name = "two models", framework = "tensorflow", format = "xspace", finding = false,
       facts = { ["step.ns"] = 1e7 },
-      tables = { ops = {
-        { name = "sequential_1/dense_1/Tanh", type = "_MklNativeFusedMatMul", calls = 1, self_ns = 1e6 },
-        { name = "gradient_tape/sequential_1/dense_1/MatMul/MatMul", type = "_MklMatMul", calls = 1, self_ns = 1e6 },
-        { name = "sequential_1/dense_2/Tanh", type = "_MklNativeFusedMatMul", calls = 1, self_ns = 1e6 },
-        { name = "gradient_tape/sequential_1/dense_2/MatMul/MatMul", type = "_MklMatMul", calls = 1, self_ns = 1e6 },
-        { name = "sequential_3/dense_4/Tanh", type = "_MklNativeFusedMatMul", calls = 1, self_ns = 1e6 },
-        { name = "gradient_tape/sequential_3/dense_4/MatMul/MatMul", type = "_MklMatMul", calls = 1, self_ns = 1e6 },
-        { name = "sequential_3/dense_5/Tanh", type = "_MklNativeFusedMatMul", calls = 1, self_ns = 1e6 },
-        { name = "gradient_tape/sequential_3/dense_5/MatMul/MatMul", type = "_MklMatMul",
-          calls = 1, self_ns = 1e6 } } } },
+      tables = { ops = joined(ops("_MklNativeFusedMatMul", 1, 1e6, {
+          "sequential_1/dense_1/Tanh", "sequential_1/dense_2/Tanh", "sequential_3/dense_4/Tanh",
+          "sequential_3/dense_5/Tanh" }),
+        ops("_MklMatMul", 1, 1e6, {
+          "gradient_tape/sequential_1/dense_1/MatMul/MatMul", "gradient_tape/sequential_1/dense_2/MatMul/MatMul",
+          "gradient_tape/sequential_3/dense_4/MatMul/MatMul",
+          "gradient_tape/sequential_3/dense_5/MatMul/MatMul" })) } },
     { name = "as often as its gradient", framework = "tensorflow", format = "xspace", finding = false,
       facts = { ["step.ns"] = 1e7 },
-      tables = { ops = {
-        { name = "model/dense/Relu", type = "_MklNativeFusedMatMul", calls = 4, self_ns = 2e6 },
-        { name = "model/head/BiasAdd", type = "_MklNativeFusedMatMul", calls = 4, self_ns = 2e6 },
-        { name = "gradient_tape/model/dense/MatMul/MatMul_1", type = "_MklMatMul", calls = 4, self_ns = 1e6 },
-        { name = "gradient_tape/model/head/MatMul/MatMul", type = "_MklMatMul", calls = 4, self_ns = 1e6 } } } },
+      tables = { ops = joined(ops("_MklNativeFusedMatMul", 4, 2e6, {
+          "model/dense/Relu", "model/head/BiasAdd" }),
+        ops("_MklMatMul", 4, 1e6, {
+          "gradient_tape/model/dense/MatMul/MatMul_1", "gradient_tape/model/head/MatMul/MatMul" })) } },
     { name = "a compiled program", framework = "jax", format = "xspace", finding = false,
       facts = { ["step.ns"] = 1e7 }, tables = { ops = { { name = "dot.1", type = "dot", self_ns = 1e6 } } } },
-    { name = "a Laplacian that stays", framework = "jax", format = "xspace", finding = true, severity = "warn",
-      replay = { 8e6 },
-      facts = { ["step.ns"] = 1e7 },
-      tables = { ops = {},
-                 excess = { { cell = 1, flaw = "fixed-work", cause = "repeat", grade = "B", ns = 8e6, share = 0.8,
-                              factor = 0, op = "custom-call", detail = "made of arguments alone" } } } },
-    { name = "logits on all devices", framework = "jax", format = "xspace", finding = true, severity = "warn",
-      replay = { 4e6 },
-      facts = { ["step.ns"] = 1e7 },
-      tables = { ops = {},
-                 excess = { { cell = 1, flaw = "gathered-rows", cause = "repeat", grade = "B", ns = 4e6, share = 0.4,
-                              factor = 0.3, op = "fusion", detail = "each of 4 devices has all of all-gather.1" } } } },
-    { name = "a small side of a condition", framework = "jax", format = "xspace", finding = true, severity = "info",
-      replay = { 1e6 },
-      facts = { ["step.ns"] = 1e7 },
-      tables = { ops = {},
-                 excess = { { cell = 1, flaw = "both-branches", cause = "unused", grade = "A", ns = 1e6, share = 0.1,
-                              factor = 0, op = "fusion", detail = "a mapped condition takes it" } } } },
-    { name = "for accuracy", framework = "pytorch", format = "kineto", finding = true, impact_ns = 2.9e6,
-      facts = { ["step.ns"] = 1e7, ["torch.repeated_forward_ns"] = 3e6, ["torch.repeated_products"] = 3 },
-      tables = { ops = { { name = "aten::mm", type = "aten::mm", self_ns = 1e6 } } } },
-    { name = "a target network", framework = "pytorch", format = "kineto", finding = true, impact_ns = 2.9e6,
-      facts = { ["step.ns"] = 1e7, ["torch.repeated_forward_ns"] = 0, ["torch.repeated_products"] = 0,
-                ["torch.untrained_forward_ns"] = 3e6, ["torch.untrained_products"] = 3 },
-      tables = { ops = { { name = "aten::mm", type = "aten::mm", self_ns = 1e6 } } } },
-    { name = "two losses", framework = "pytorch", format = "kineto", finding = true, impact_ns = 2.7e6,
-      facts = { ["step.ns"] = 1e7, ["torch.repeated_forward_ns"] = 0, ["torch.repeated_products"] = 0,
-                ["torch.backward_again_ns"] = 3e6, ["torch.backward_again_nodes"] = 12 },
-      tables = { ops = { { name = "aten::mm", type = "aten::mm", self_ns = 1e6 } } } },
-    { name = "one node again", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.ns"] = 1e7, ["torch.repeated_forward_ns"] = 0, ["torch.repeated_products"] = 0,
-                ["torch.backward_again_ns"] = 1e5, ["torch.backward_again_nodes"] = 1 },
-      tables = { ops = { { name = "aten::mm", type = "aten::mm", self_ns = 1e6 } } } },
-    { name = "validation in each step", framework = "pytorch", format = "kineto", finding = true, impact_ns = 2.85e6,
-      facts = { ["step.ns"] = 1e7, ["torch.repeated_forward_ns"] = 0, ["torch.repeated_products"] = 0,
-                ["torch.validation_ns"] = 3e6, ["torch.validation_products"] = 12, ["torch.constants_again_ns"] = 1e6,
-                ["torch.constants_again"] = 5 },
-      tables = { ops = { { name = "aten::mm", type = "aten::mm", self_ns = 1e6 } } } },
-    { name = "a normed weight for each step of time", framework = "pytorch", format = "kineto", finding = true,
-      impact_ns = 2.775e6,
-      facts = { ["step.ns"] = 1e7, ["torch.repeated_forward_ns"] = 0, ["torch.repeated_products"] = 0,
-                ["torch.weights_again_ns"] = 3e6, ["torch.weights_again"] = 39 },
-      tables = { ops = { { name = "aten::mm", type = "aten::mm", self_ns = 1e6 } } } },
-    { name = "an encoder in each round", framework = "pytorch", format = "kineto", finding = true, replay = { 6e6 },
-      facts = { ["step.ns"] = 1e7 },
-      tables = { ops = { { name = "aten::mm", type = "aten::mm", self_ns = 1e6 } },
-                 excess = { { cell = 2, flaw = "repeated-block", ns = 6e6, share = 0.6, factor = 0,
-                              detail = "5 times" } } } },
-    { name = "an encoder of pictures in each round", framework = "pytorch", format = "kineto", finding = true,
-      severity = "warn", replay = { 6e6 }, facts = { ["step.ns"] = 1e7 },
-      tables = { ops = { { name = "aten::mm", type = "aten::mm", self_ns = 1e6 } },
-                 excess = { { cell = 2, flaw = "same-input", ns = 6e6, share = 0.6, factor = 0,
-                              detail = "layers on what no round of a loop makes, 8 times a step" } } } },
-    { name = "a teacher for each crop", framework = "pytorch", format = "kineto", finding = true, severity = "warn",
-      replay = { 4e6 }, facts = { ["step.ns"] = 1e7 },
-      tables = { ops = { { name = "aten::mm", type = "aten::mm", self_ns = 1e6 } },
-                 excess = { { cell = 1, flaw = "teacher-again", ns = 4e6, share = 0.4, factor = 0,
-                              detail = "a network without gradients runs 8 times, and the step makes 2 inputs for it"
-                            } } } },
-    { name = "a whole buffer", framework = "pytorch", format = "kineto", finding = true, replay = { 4e6 },
-      facts = { ["step.ns"] = 1e7 },
-      tables = { ops = { { name = "aten::mm", type = "aten::mm", self_ns = 1e6 } },
-                 excess = { { cell = 1, flaw = "larger-pass", ns = 4e6, share = 0.4, factor = 0.1,
-                              detail = "512 rows pass without gradients, and 64 are trained" } } } },
-    { name = "both halves of a guidance", framework = "pytorch", format = "kineto", finding = true, replay = { 4e6 },
-      facts = { ["step.ns"] = 1e7 },
-      tables = { ops = { { name = "aten::mm", type = "aten::mm", self_ns = 1e6 } },
-                 excess = { { cell = 1, flaw = "paired-calls", ns = 4e6, share = 0.4, factor = 0,
-                              detail = "221 ops, and the same again right behind" } } } },
-    { name = "the model called again for its logits", framework = "pytorch", format = "kineto", finding = true,
-      severity = "warn", replay = { 4e6 }, facts = { ["step.ns"] = 1e7 },
-      tables = { ops = { { name = "aten::mm", type = "aten::mm", self_ns = 1e6 } },
-                 excess = { { cell = 1, flaw = "trained-again", ns = 4e6, share = 0.4, factor = 0,
-                              detail = "67 ops, and the same again right behind" } } } },
-    { name = "two inputs of one network", framework = "pytorch", format = "kineto", finding = true,
-      severity = "info", replay = { 4e6 }, facts = { ["step.ns"] = 1e7 },
-      tables = { ops = { { name = "aten::mm", type = "aten::mm", self_ns = 1e6 } },
-                 excess = { { cell = 1, flaw = "trained-pair", ns = 4e6, share = 0.4, factor = 0,
-                              detail = "67 ops, and the same again right behind" } } } },
-    { name = "a small mask", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.ns"] = 1e7, ["torch.repeated_forward_ns"] = 0, ["torch.repeated_products"] = 0,
-                ["torch.constants_again_ns"] = 1e5, ["torch.constants_again"] = 5 },
-      tables = { ops = { { name = "aten::mm", type = "aten::mm", self_ns = 1e6 } } } },
-    { name = "once", framework = "pytorch", format = "kineto", finding = false,
-      facts = { ["step.ns"] = 1e7, ["torch.repeated_forward_ns"] = 0, ["torch.repeated_products"] = 0 },
-      tables = { ops = { { name = "aten::mm", type = "aten::mm", self_ns = 1e6 } } } },
+    in_cell("a Laplacian that stays", "jax", "fixed-work", 0.8,
+      { severity = "warn", detail = "made of arguments alone" }),
+    in_cell("logits on all devices", "jax", "gathered-rows", 0.4,
+      { severity = "warn", factor = 0.3, detail = "each of 4 devices has all of all-gather.1" }),
+    in_cell("a small side of a condition", "jax", "both-branches", 0.1,
+      { severity = "info", detail = "a mapped condition takes it" }),
+    in_torch("for accuracy", 2.9e6, { ["torch.repeated_forward_ns"] = 3e6, ["torch.repeated_products"] = 3 }),
+    in_torch("a target network", 2.9e6, { ["torch.untrained_forward_ns"] = 3e6, ["torch.untrained_products"] = 3 }),
+    in_torch("two losses", 2.7e6, { ["torch.backward_again_ns"] = 3e6, ["torch.backward_again_nodes"] = 12 }),
+    in_torch("one node again", nil, { ["torch.backward_again_ns"] = 1e5, ["torch.backward_again_nodes"] = 1 }),
+    in_torch("validation in each step", 2.85e6,
+      { ["torch.validation_ns"] = 3e6, ["torch.validation_products"] = 12, ["torch.constants_again_ns"] = 1e6,
+        ["torch.constants_again"] = 5 }),
+    in_torch("a normed weight for each step of time", 2.775e6,
+      { ["torch.weights_again_ns"] = 3e6, ["torch.weights_again"] = 39 }),
+    in_cell("an encoder in each round", "pytorch", "repeated-block", 0.6, { detail = "5 times" }),
+    in_cell("an encoder of pictures in each round", "pytorch", "same-input", 0.6,
+      { severity = "warn", detail = "layers on what no round of a loop makes, 8 times a step" }),
+    in_cell("a teacher for each crop", "pytorch", "teacher-again", 0.4,
+      { severity = "warn", detail = "a network without gradients runs 8 times, and the step makes 2 inputs for it" }),
+    in_cell("a whole buffer", "pytorch", "larger-pass", 0.4,
+      { factor = 0.1, detail = "512 rows pass without gradients, and 64 are trained" }),
+    in_cell("both halves of a guidance", "pytorch", "paired-calls", 0.4,
+      { detail = "221 ops, and the same again right behind" }),
+    in_cell("the model called again for its logits", "pytorch", "trained-again", 0.4,
+      { severity = "warn", detail = "67 ops, and the same again right behind" }),
+    in_cell("two inputs of one network", "pytorch", "trained-pair", 0.4,
+      { severity = "info", detail = "67 ops, and the same again right behind" }),
+    in_torch("a small mask", nil, { ["torch.constants_again_ns"] = 1e5, ["torch.constants_again"] = 5 }),
+    in_torch("once", nil, {}),
   },
 }

@@ -204,7 +204,8 @@ local function in_excess(p, kind)
   if not worst or share < kind.min_share then return nil end
   local title = (kind.titles or {})[worst.flaw] or kind.title
   return finding {
-    title = title:format(fmt.ms(ns)), severity = kind.severity,
+    title = title:format(fmt.ms(ns)),
+    severity = kind.loud_share and (share >= kind.loud_share and "warn" or "info") or kind.severity,
     subject = { op = worst.op, scope = worst.region }, locations = cells:places(),
     evidence = { { kind.time .. " a step", ns, "ns", share = math.min(share, 1) },
                  { "seen by", worst.detail or "structure" }, { "where", worst.region or "the step" } },
