@@ -1,10 +1,12 @@
 #include "read/clocks.h"
 
 #include "base/macros.h"
+#include "base/sample.h"
 #include "base/sort.h"
 #include "base/trace.h"
 #include "model/names.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* Farther apart they are no recordings of one job. */
@@ -179,12 +181,6 @@ static bool number_meetings(struct clocks *clocks)
     return true;
 }
 
-static int64_t median(int64_t *numbers, size_t count)
-{
-    qsort(numbers, count, sizeof *numbers, sort_by_int64);
-    return numbers[count / 2];
-}
-
 struct shared { /* a collective that the first host and another one took part in */
     const struct meeting *first, *other;
 };
@@ -246,7 +242,8 @@ static bool judge(struct clocks *clocks, uint32_t host)
     struct host    *row = &profile->hosts.items[host];
     size_t          room = clocks->first[host + 1] - clocks->first[host] + 1, count;
     struct shared  *shared = arena_new_array(clocks->scratch, struct shared, room);
-    int64_t        *late_ns = arena_new_array(clocks->scratch, int64_t, room), shift_ns;
+    double         *late_ns = arena_new_array(clocks->scratch, double, room);
+    int64_t         shift_ns;
 
     if (!shared || !late_ns)
         return false;
@@ -254,11 +251,11 @@ static bool judge(struct clocks *clocks, uint32_t host)
     if (count < LEAST_MATCHES)
         return true;
     for (size_t i = 0; i < count; i++)
-        late_ns[i] = shared[i].first->end_ns - shared[i].other->end_ns;
-    shift_ns = median(late_ns, count);
+        late_ns[i] = (double)(shared[i].first->end_ns - shared[i].other->end_ns);
+    shift_ns = (int64_t)sample_kth(late_ns, count, count / 2);
     for (size_t i = 0; i < count; i++)
-        late_ns[i] = llabs(late_ns[i] - shift_ns);
-    row->clock_deviation_ns = median(late_ns, count);
+        late_ns[i] = fabs(late_ns[i] - (double)shift_ns);
+    row->clock_deviation_ns = (int64_t)sample_kth(late_ns, count, count / 2);
     row->clock_meetings = (uint32_t)count;
     if (row->name != profile->hosts.items[0].name && llabs(shift_ns) > CLOSE_NS &&
         row->clock_deviation_ns <= llabs(shift_ns) / DEVIATIONS)
