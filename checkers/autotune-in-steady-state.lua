@@ -58,9 +58,8 @@ idle time, as it waits for each. Silent in the first steps.]],
     local step_ns = p.fact["step.ns"]
     local convolutions = of_convolutions(p, cfg)
     if convolutions then return convolutions end
-    local tries =
-      p:table("activities"):where { name = { like = "(?i)^cudnnFind|redzone|autotun|benchmark_all_configs|miopenFind" },
-                                    steps_share = { min = cfg.min_steps_share } }
+    local tries = p:table("activities"):where { name = { like = p:names("tries_algorithms") },
+                                                steps_share = { min = cfg.min_steps_share } }
     -- The host waits for what it measures: all of it holds the step up, though the path then runs through kernels.
     local ns = math.min(tries:max("total_ns") or 0, step_ns)
     if tries:count() == 0 or ns < cfg.min_share * step_ns then return nil end

@@ -42,9 +42,8 @@ step in a hundred, and the eager ops around it where there are such. Silent wher
   check = function(p, cfg)
     -- Runs of a session are known as a whole.
     if p.format == "graph" then return of_cells(p, cfg) end
-    local rows = p:table("activities"):where { kind = "output", name = {
-      like = "SaveV2|MergeV2Checkpoints|[Ss]ave_?[Cc]heckpoint|savez|torch.save|serialization.*(save|zipfile_writer)|"
-        .. "ShardedFilename|pickle dump" } }:top("path_ns", 5):rows()
+    local saves = p:table("activities"):where { kind = "output", name = { like = p:names("saves") } }
+    local rows = saves:top("path_ns", 5):rows()
     local ns, steps_share, names, evidence = 0, 0, {}, {}
     for _, row in ipairs(rows) do
       ns, steps_share = math.max(ns, row.path_ns), math.max(steps_share, row.steps_share or 1)

@@ -23,8 +23,7 @@ another rule) and where saving is short.]],
     if p.fact["step.used"] < cfg.min_steps or p.fact["step.max_ns"] < (1 + cfg.min_ratio) * step_ns then return nil end
     local saves =
       p:table("activities"):where {
-        name = { like = "(?i)^(SaveV2|MergeV2Checkpoints)$|:(SaveV2|MergeV2Checkpoints)$|save_checkpoint|"
-                   .. "serialization\\.py.*: save$|checkpoint.*save" },
+        name = { like = p:names("saves") },
         steps_share = { max = cfg.max_steps_share },
         max_ns = { min = cfg.min_ratio * step_ns } }
     local top = saves:top("path_ns", 1):rows()[1]

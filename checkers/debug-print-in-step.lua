@@ -1,7 +1,7 @@
 -- Tensors are printed from inside the step.
 -- Graphs that ran in sessions tell their ops alone: what prints blocks the step that it is in.
 local function of_graph(p, cfg)
-  local prints = p:table("ops"):where { type = { like = "^(Print|PrintV2|StringFormat)$" } }
+  local prints = p:table("ops"):where { type = { like = p:names("prints") } }
   local ns, step_ns = math.min(prints:sum("self_ns"), p.fact["step.ns"]), p.fact["step.ns"]
   if ns < cfg.min_share * step_ns then return nil end
   local evidence = { { "prints a step", prints:sum("calls"), "count" } }
@@ -45,7 +45,7 @@ there. Priced as the step's time inside them, less one step in fifty. Silent bel
     local step_ns, ns, count, evidence = p.fact["step.ns"], 0, 0, {}
     local prints = p:table("activities"):where {
       kind = { like = "^(callback|output)$" },
-      name = { like = "debug_(print|callback)|(^|:)(Print|PrintV2|StringFormat)$" } }
+      name = { like = p:names("prints") } }
     for _, row in ipairs(prints:top("path_ns", 20):rows()) do
       ns, count = ns + row.path_self_ns, count + row.events
       if #evidence < 3 then evidence[#evidence + 1] = { row.name, row.path_ns, "ns" } end
@@ -67,7 +67,7 @@ there. Priced as the step's time inside them, less one step in fifty. Silent bel
                  code = p.framework == "jax" and
                         "jax.lax.cond(step % 50 == 0, lambda: jax.debug.print('{}', loss), lambda: None)" or
                         "if step % 50 == 0: tf.print(loss)" },
-      impact = impact.replay { { "scale", name = "debug_(print|callback).*|(.*:)?(Print|PrintV2|StringFormat)",
+      impact = impact.replay { { "scale", name = p:names("prints"),
                                  factor = cfg.kept },
                                -- In a compiled program what the host does around several prints goes with them.
                                p.framework == "jax" and count >= many

@@ -35,7 +35,7 @@ price: what was made anew has one of its own. Silent where nothing of that happe
     local allocs =
       activities:where { name = { like = "^(cuda|hip)Malloc(Async)?$|^cu(MemAlloc|MemCreate)" } }:max("steps_share")
         or 0
-    local trials = activities:where { name = { like = "(?i)cudnnFind|redzone|autotun" } }:max("steps_share") or 0
+    local trials = activities:where { name = { like = p:names("tries_algorithms") } }:max("steps_share") or 0
     if allocs > share then what, share = "allocating on the device", allocs end
     if trials > share then what, share = "trying algorithms", trials end
     if share < cfg.min_steps_share then return nil end

@@ -21,7 +21,7 @@ local function transformed(p, cfg)
     return nil
   end
   local calls = p:table("activities"):where { kind = "dispatch", on_leader = true,
-                                              name = { like = "^PjitFunction\\(" } }
+                                              name = { like = p:names("jit_call") } }
   local worst = calls:top("path_self_ns", 1):rows()[1]
   -- Taking many arguments apart is a call's own work too; then checking them takes long as well.
   local arguments_ns = p:table("activities"):where { kind = "dispatch", on_leader = true,

@@ -42,7 +42,7 @@ where the device is busy, the host is well ahead of it, or most launches are of 
     local launches = p:has("activities") and p:table("activities"):where { kind = "launch" }
     local graphs = launches and launches:where { name = { like = "GraphLaunch" } }:sum("events") or 0
     if graphs > 0 and graphs > cfg.min_graphs *
-       (graphs + launches:where { name = { like = "LaunchKernel|LaunchCooperative" } }:sum("events")) then
+       (graphs + launches:where { name = { like = p:names("driver_launches") } }:sum("events")) then
       return nil
     end
     local flags, code

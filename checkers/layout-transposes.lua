@@ -6,7 +6,7 @@ local channels_first_norms = "batch_norm_(backward|collect_statistics|transform_
 local function of_tensorflow(p, cfg)
   local step_ns, ops = p.fact["step.ns"], p:table("ops")
   local turns = ops:where { type = { like = "^(_Mkl)?Transpose$" } }
-  local turn_ns, conv_ns = turns:sum("self_ns"), ops:where { type = { like = "Conv2D|Conv3D" } }:sum("self_ns")
+  local turn_ns, conv_ns = turns:sum("self_ns"), ops:where { type = { class = "convolution" } }:sum("self_ns")
   if conv_ns / step_ns < cfg.min_conv or turn_ns / conv_ns < cfg.min_host_share
       or turn_ns / step_ns < cfg.min_host_step then
     return nil
@@ -57,9 +57,7 @@ a channel to a block and read with gaps. Silent where convolutions are a small p
       return p.framework == "tensorflow" and of_tensorflow(p, cfg) or nil
     end
     local step_ns, kernels = p.fact["step.ns"], p:table("kernels")
-    local turns =
-      kernels:where {
-        name = { like = "(?i)nchwToNhwc|nhwcToNchw|batched_transpose|transpose_(NCHW|NHWC)|SwapDimension" } }
+    local turns = kernels:where { name = { like = p:names("turning_kernel") } }
     local turn_ns, conv_ns = turns:sum("total_ns"), kernels:where { category = "conv" }:sum("total_ns")
     conv_ns = math.max(conv_ns - turns:where { category = "conv" }:sum("total_ns"), 1)
     if conv_ns / step_ns < cfg.min_conv or turn_ns / conv_ns < cfg.min_share then return nil end
@@ -80,9 +78,7 @@ a channel to a block and read with gaps. Silent where convolutions are a small p
       condition = ("transposes take %s of convolutions, %s accepted"):format(
         fmt.pct(turn_ns / conv_ns), fmt.pct(cfg.min_share)),
       remedy = { text = "Keep model and inputs in channels-last layout from end to end.", code = code[p.framework] },
-      impact = impact.replay { { "scale", parts = { "compute" },
-                                 name = "(?i).*(nchwToNhwc|nhwcToNchw|batched_transpose|transpose_(NCHW|NHWC)|"
-                                   .. "SwapDimension).*" },
+      impact = impact.replay { { "scale", parts = { "compute" }, name = p:names("turning_kernel") },
                                { "scale", parts = { "compute" }, name = ".*" .. channels_first_norms .. ".*",
                                  factor = cfg.norm_factor },
                  fallback = impact.exposed { ns = turn_ns + (1 - cfg.norm_factor) * norm_ns } },

@@ -13,7 +13,7 @@ local function beside(p, cfg, builds, setup_ns)
   for row in calls:each() do
     if not row.name:find("[Dd]ataset") then
       functions, most_calls = functions + 1, math.max(most_calls, row.events)
-      is_keras = is_keras or row.name:find("step_on_|test_function|predict_function|train_function") ~= nil
+      is_keras = is_keras or row.name:find(p:names("keras_function")) ~= nil
     end
   end
   local compile_ns = p:has("compile.path_ns") and p.fact["compile.path_ns"] or 0
@@ -76,7 +76,7 @@ Silent where a step builds few datasets, and for single calls without other func
 
   check = function(p, cfg)
     local made =
-      p:table("activities"):where { name = { like = "^MakeIterator::RootDataset$|^EagerLocalExecute: MakeIterator$" } }
+      p:table("activities"):where { name = { like = p:names("tf_makes_iterator") } }
     local builds = made:max("events") or 0
     local setup_ns = made:max("path_ns") or 0
     local step_ns = p.fact["step.ns"]

@@ -4,11 +4,11 @@ local function made_again(p, cfg)
   local step_ns = p.fact["step.ns"]
   if not p:has("activities") or not p:has("part.host_ns") then return nil end
   local activities = p:table("activities")
-  local made = activities:where { name = { like = "^MakeIterator::RootDataset$|^EagerLocalExecute: MakeIterator$" } }
+  local made = activities:where { name = { like = p:names("tf_makes_iterator") } }
   local builds = made:max("events") or 0
   local waiting_ns = p.fact["input.wait_ns"] + (p.fact["compile.path_ns"] or 0)
   if builds < cfg.min_made or builds > cfg.max_made or waiting_ns < cfg.min_made_share * step_ns or
-    activities:where { name = { like = "step_on_|(train|test|predict)_function" } }:count() > 0 then -- Keras
+    activities:where { name = { like = p:names("keras_function") } }:count() > 0 then -- Keras
     return nil
   end
   return finding {

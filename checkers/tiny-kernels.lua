@@ -112,7 +112,7 @@ of them are launched together as captured graphs, and where the host is well ahe
     -- Kernels of captured graphs and command buffers are launched together: the device waits for something else.
     local launches = p:has("activities") and p:table("activities"):where { kind = "launch" }
     if launches and launches:where { name = { like = "GraphLaunch" } }:sum("events") > 0 and
-       launches:where { name = { like = "LaunchKernel|LaunchCooperative" } }:sum("events") <
+       launches:where { name = { like = p:names("driver_launches") } }:sum("events") <
          cfg.min_launched * p.fact["kernels.count_per_step"] then
       return nil
     end

@@ -111,7 +111,7 @@ layer engine/report  'base/|gate/gate\.h|gate/summary\.h|gate/history\.h|gate/ve
 layer engine/lib     'base/|cli/|report/(arrow|tool)\.h|rules/(advise|catalogue)\.h|lib/'
 layer engine/mcp     'base/|read/json_scan\.h|lib/tfprof\.h|mcp/'
 layer engine/serve   'base/|serve/'
-layer engine/ranks   'base/|model/profile\.h|analyze/|read/proto/wire\.h|synth/job_(sketch|course)\.h|ranks/'
+layer engine/ranks   'base/|model/(profile|names)\.h|analyze/|read/proto/wire\.h|synth/job_(sketch|course)\.h|ranks/'
 layer engine/capture 'base/|read/proto/wire\.h|profiler_service\.pb-c\.h|capture/'
 layer engine/cli     'base/|model/|read/|analyze/|view/|rules/|gate/|report/|serve/|capture/|ranks/|synth/|mcp/server\.h|cli/'
 layer engine/main.c  'lib/tfprof\.h'

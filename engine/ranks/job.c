@@ -2,6 +2,7 @@
 
 #include "base/macros.h"
 #include "base/sample.h"
+#include "model/names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,11 +20,6 @@ static enum part part_named(struct str name)
     return PART_UNKNOWN;
 }
 
-static bool is_link_type(struct str type)
-{
-    return str_fits(type, "send|recv|send-recv|collective-permute");
-}
-
 /* Row of a group that may be known from other ranks; NO_ID: no memory. */
 static uint32_t find_group(struct job *job, const struct rank_summary *summary, size_t row)
 {
@@ -33,7 +29,7 @@ static uint32_t find_group(struct job *job, const struct rank_summary *summary, 
         .type = intern_add(&job->names, type),
         .size = summary->group_size.items[row],
         .is_numbered = summary->group_numbered.items[row] != 0,
-        .is_link = is_link_type(type),
+        .is_link = name_is(type, NAMES_TWO_RANKS_MEET),
     };
     uint64_t key = hash_mix(hash_mix(hash_mix(SEED, group.name), group.type), group.is_numbered);
     uint32_t found = id_map_get(&job->group_rows, key);

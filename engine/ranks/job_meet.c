@@ -3,6 +3,7 @@
 #include "base/macros.h"
 #include "base/sample.h"
 #include "base/sort.h"
+#include "model/names.h"
 #include "ranks/job.h"
 
 #include <math.h>
@@ -76,7 +77,7 @@ static bool joins_all(const struct job *job, const struct job_meeting *meeting)
 {
     struct str type = intern_str(&job->names, job->groups.items[meeting->group].type);
 
-    return str_fits(type, "all-reduce|all-gather|reduce-scatter|all-to-all|barrier");
+    return name_is(type, NAMES_ALL_RANKS_MEET);
 }
 
 /* What a rank's clock has to be moved by: median over its collectives of which the end is known. */

@@ -2,6 +2,7 @@
  * gradients: evaluation, where their name says so (nobody acts on a loss), where they take batches
  * of their own, or where they come in some of the steps only. A policy that acts comes in all steps
  * and reads no data. */
+#include "analyze/excess/graph_names.h"
 #include "analyze/excess/ledger.h"
 #include "base/macros.h"
 #include "base/sort.h"
@@ -66,7 +67,7 @@ static bool is_gradient(const struct profile *profile, const struct op *op)
 {
     struct str name = profile_str(profile, op->name);
 
-    return str_fits(name, "gradient*|*/gradient_tape/*") ||
+    return graph_name_is_gradient(name) ||
            str_contains(profile_str(profile, op->type), STR("Backprop")) ||
            str_contains(profile_str(profile, op->origin), STR("transpose(jvp("));
 }

@@ -1,6 +1,8 @@
 /* forward_again: in graphs of TensorFlow, ops of the forward pass that run again once the backward
  * pass has begun: a copy has the name of the first with a number behind it. */
+#include "analyze/excess/graph_names.h"
 #include "analyze/excess/ledger.h"
+#include "model/names.h"
 
 struct finder {
     struct ledger *ledger;
@@ -14,7 +16,7 @@ struct finder {
 
 static bool is_gradient(struct str name, struct str type)
 {
-    return str_fits(name, "gradient_tape/*|gradients/*|*/gradient_tape/*|*_grad/*") ||
+    return graph_name_is_gradient(name) || str_contains(name, STR("_grad/")) ||
            str_fits(type, "*Backprop*|*Grad*");
 }
 

@@ -4,6 +4,7 @@
  * takes each op once. What the ops read and write stays. */
 #include "analyze/excess/graph_names.h"
 #include "analyze/excess/ledger.h"
+#include "model/names.h"
 
 static const double SMALL_OP = 6; /* times the cost of starting one: the rest of it is work */
 static const double ALIKE = 0.75; /* of the tables have an op of the type */
@@ -15,17 +16,6 @@ struct finder {
     bool          *is_found; /* by row of profile->ops: on the path */
     uint32_t       lookups, updates;
 };
-
-static bool looks_up(struct str type)
-{
-    return str_fits(type, "ResourceGather|GatherV2|Gather|EmbeddingLookup");
-}
-
-static bool updates_rows(struct str type)
-{
-    return str_fits(type, "ResourceSparseApply*|SparseApply*|ResourceScatterSub|"
-                          "ResourceScatterAdd|ScatterSub|ScatterAdd|ResourceScatterUpdate");
-}
 
 /* Counts each op on the path once. */
 static void count(struct finder *finder)
@@ -42,10 +32,10 @@ static void count(struct finder *finder)
             continue;
         finder->is_found[unit->op] = true;
         finder->rows[unit->type]++;
-        if (updates_rows(type) && finder->rows[unit->type] > most)
+        if (name_is(type, NAMES_TF_ROW_UPDATE) && finder->rows[unit->type] > most)
             most = finder->rows[unit->type];
         finder->lookups +=
-            looks_up(type) &&
+            name_is(type, NAMES_TF_ROW_LOOKUP) &&
             !graph_name_is_gradient(profile_str(profile, profile->ops.items[unit->op].name));
     }
     finder->updates = most;

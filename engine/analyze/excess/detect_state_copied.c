@@ -2,6 +2,7 @@
  * runs for long: the state is saved. A loss or metrics that are read are one array, or short;
  * arrays that are copied, worked on, and followed by others are not saved but looked at. */
 #include "analyze/excess/ledger.h"
+#include "model/names.h"
 
 static const double LEAST_SHARE = 0.05; /* of the step, in the pauses behind */
 static const double LONG_NS = 3e5;      /* between two copies: something is done with the first */
@@ -49,7 +50,7 @@ static bool list_rows(struct finder *finder, const struct timeline *line)
 
         if (str_contains(name, STR("copy_to_host_async"))) {
             add_copy(&row, event_start_ns(profile, event));
-        } else if (str_starts(name, STR("PjitFunction(")) &&
+        } else if (name_is(name, NAMES_JIT_CALL) &&
                    !add_row(finder, &row, event_start_ns(profile, event))) {
             return false;
         }

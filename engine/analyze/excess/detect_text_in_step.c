@@ -1,6 +1,7 @@
 /* text_in_step: a step that trains cleans, splits and looks up text, or decodes files: what it
  * makes of one example is the same in every epoch, and belongs into the input pipeline, made once.
  * With the ops of the same layer around it. */
+#include "analyze/excess/graph_names.h"
 #include "analyze/excess/ledger.h"
 #include "base/macros.h"
 
@@ -32,11 +33,6 @@ static bool is_on_text(const struct finder *finder, const struct work_unit *unit
     return *known == 2;
 }
 
-static bool is_gradient(struct str name)
-{
-    return str_fits(name, "gradient*|*/gradient_tape/*");
-}
-
 static struct str name_of(const struct ledger *ledger, const struct work_unit *unit)
 {
     const struct profile *profile = ledger->study->profile;
@@ -66,7 +62,7 @@ static bool look(struct finder *finder)
 
         if (unit->kind != UNIT_OP)
             continue;
-        finder->trains = finder->trains || is_gradient(name_of(ledger, unit));
+        finder->trains = finder->trains || graph_name_is_gradient(name_of(ledger, unit));
         if (!is_on_text(finder, unit))
             continue;
         if (!add_layer(finder, name_of(ledger, unit)))
@@ -81,7 +77,7 @@ static bool belongs(const struct finder *finder, const struct work_unit *unit)
 {
     struct str name = name_of(finder->ledger, unit);
 
-    if (unit->kind != UNIT_OP || is_gradient(name))
+    if (unit->kind != UNIT_OP || graph_name_is_gradient(name))
         return false;
     if (is_on_text(finder, unit))
         return true;

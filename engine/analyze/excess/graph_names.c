@@ -1,9 +1,10 @@
 #include "analyze/excess/graph_names.h"
 
+#include "model/names.h"
+
 bool graph_name_is_gradient(struct str name)
 {
-    return str_fits(name, "gradient_tape/*|*/gradient_tape/*|gradients/*|gradients_*|"
-                          "*/gradients/*|*/gradients_*");
+    return name_is(name, NAMES_TF_GRADIENT);
 }
 
 struct str graph_name_behind(struct str name, struct str part)

@@ -171,7 +171,7 @@ static bool is_index(const struct counting *counting, uint32_t frame)
         return false;
     name = profile_str(profile,
                        event_activity(profile, counting->path->frames.items[parent].event)->name);
-    return str_starts(name, STR("PjitFunction(")) &&
+    return name_is(name, NAMES_JIT_CALL) &&
            name_is(str_slice(name, 13, name.len - 1), NAMES_JAX_FUNCTION);
 }
 

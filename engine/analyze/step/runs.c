@@ -3,6 +3,7 @@
 #include "analyze/step/queue_runs.h"
 #include "base/macros.h"
 #include "base/sort.h"
+#include "model/names.h"
 
 #include <stdlib.h>
 
@@ -223,8 +224,8 @@ static bool add_calls(const struct profile *profile, struct arena *arena, struct
     bool *is_call = arena_new_array(arena, bool, profile->activities.count + 1);
 
     for (size_t i = 0; is_call && i < profile->activities.count; i++)
-        is_call[i] = str_starts(profile_str(profile, profile->activities.items[i].name),
-                                STR("PjitFunction("));
+        is_call[i] =
+            name_is(profile_str(profile, profile->activities.items[i].name), NAMES_JIT_CALL);
     for (size_t i = 0; is_call && i < profile->timelines.count; i++) {
         const struct timeline *line = &profile->timelines.items[i];
         int64_t                end_ns = INT64_MIN;

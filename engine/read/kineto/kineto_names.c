@@ -1,5 +1,7 @@
 #include "read/kineto/kineto_names.h"
 
+#include "model/names.h"
+
 #include <strings.h>
 
 static const struct {
@@ -304,7 +306,7 @@ struct str kineto_collective(struct str name)
 
 struct str framework_of_event(struct str name)
 {
-    if (str_starts(name, STR("PjitFunction")))
+    if (name_is(name, NAMES_JIT_CALL))
         return STR("jax");
     if (str_starts(name, STR("ExecutorState::")) || str_starts(name, STR("EagerExecute")))
         return STR("tensorflow");
