@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Files that shrink are one line and status 3; patterns that cost too much are an error; more of something takes more work in
 proportion. (Too little memory: check_scarcity.py.)
-    usage: check_limits.py TFPROF FAULT_LIBRARY RECORDINGS_DIR"""
+    usage: check_limits.py TFPROF FAULT_LIBRARY RECORDINGS_DIR [limits|growth]"""
 import json
 import os
 import resource
@@ -104,20 +104,18 @@ def growing_inputs():
 
 
 def main():
-    mnist = os.path.join(RECORDINGS, "tf1-mnist-softmax")
-    found = [os.path.join(folder, name) for folder, _, names in os.walk(mnist) for name in names]
-    graph = next(path for path in found if os.path.basename(path).startswith("graph."))
-    meta = next(path for path in found if "run_meta" in os.path.basename(path))
-    profile = next(path for path in found if os.path.basename(path).startswith("profile"))
-    CLASSIC = [f"--graph_path={graph}", f"--run_meta_path={meta}"]
-    shutil.copy(profile, "profile.pb")
+    only = sys.argv[4] if len(sys.argv) > 4 else None
+    synth("g.json", HEAD + "step x12\n" + body(20))
+    if only != "limits":
+        growing_inputs()
+    if only == "growth":
+        return
+    shutil.copy(os.path.join(RECORDINGS, "tf1-mnist-softmax", "profile", "profile_11"), "profile.pb")
     synth("big.json", HEAD + "step x10\n" + body(200))
     # Launches that the device waits for: many findings, and so much text.
     synth("tiny.xplane.pb", HEAD.rstrip("\n") + "\nlaunch 8us\nstep x10\n  op aten::add x100\n    kernel k 3us\n    gap 5us\n  sync\n")
-    synth("g.json", HEAD + "step x12\n" + body(20))
     shrinking_files()
     costly_patterns()
-    growing_inputs()
 
 
 finish(main)
