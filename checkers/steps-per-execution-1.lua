@@ -23,7 +23,7 @@ for 32 steps spreads over them. Silent for long steps and where the loop takes l
 
   check = function(p, cfg)
     local step_ns, lead_ns = p.fact["step.ns"], p.fact["host.lead_ns"]
-    local keras = p:table("activities"):where { name = { like = p:names("keras_function") } }
+    local keras = p:table("activities"):where { name = { like = p:names("keras_loop") } }
     local host_ns = p:has("part.host_ns") and p.fact["part.host_ns"] or 0
     local least = host_ns >= cfg.most_host * step_ns and cfg.min_host_share or cfg.min_share
     if keras:count() == 0 or step_ns > cfg.max_step_ns or lead_ns / step_ns < least then return nil end
