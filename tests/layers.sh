@@ -57,7 +57,8 @@ read       read,read_paths,recognise,same_job,clocks,float_ops,json_scan,op_kind
 grep -rnE '^#include "(analyze|read)/' --include='*.[ch]' engine rules |
     sed -E 's/^(engine\/)?([^:]*):([0-9]+):#include "([^"]*)"/\2 \3 \4/' |
     ROOMS="$rooms" HALLS="$halls" FILES="$(cd engine && ls analyze/*.[ch] read/*.[ch])" awk '
-    function folder(path) { sub(/\/[^\/]*$/, "", path); return path }
+    # A folder inside of a room belongs to it.
+    function folder(path) { sub(/\/[^\/]*$/, "", path); if (split(path, part, "/") > 2) path = part[1] "/" part[2]; return path }
     function base(path) { sub(/.*\//, "", path); sub(/\.[ch]$/, "", path); return path }
     function has(list, word) { return index("," list ",", "," word ",") > 0 }
     function wrong(text) { print text; broken = 1 }
