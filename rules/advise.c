@@ -2,7 +2,6 @@
 #include "rules/advise.h"
 
 #include "analyze/study.h"
-#include "base/background.h"
 #include "rules/guest.h"
 #include "rules/preset.h"
 #include "rules/rank.h"
@@ -340,55 +339,6 @@ static bool advise_with(struct advising *advising, struct rule_set *set,
     return finish(advising, err);
 }
 
-struct advise_ahead {
-    struct background  thread;
-    struct rule_limits limits;
-    struct rule_set    set;
-    struct arena       arena;
-    struct err         err;
-    bool               is_loaded;
-};
-
-static void load_ahead(void *shared)
-{
-    struct advise_ahead *ahead = shared;
-
-    ahead->is_loaded = rule_set_load(&ahead->set, NULL, &ahead->limits, &ahead->arena, &ahead->err);
-}
-
-struct advise_ahead *advise_ahead_begin(const struct advise_options *options, struct arena *arena)
-{
-    struct advise_ahead *ahead =
-        options->rule_directories.values.count ? NULL : arena_new(arena, struct advise_ahead);
-
-    if (ahead) {
-        ahead->limits = limits_of(options);
-        background_begin(&ahead->thread, load_ahead, ahead);
-    }
-    return ahead;
-}
-
-void advise_ahead_end(struct advise_ahead *ahead)
-{
-    if (!ahead)
-        return;
-    background_end(&ahead->thread);
-    rule_set_free(&ahead->set);
-    arena_free(&ahead->arena);
-}
-
-/* The rules stay ahead's. */
-static bool advise_loaded(struct advising *advising, const struct advise_options *options,
-                          struct err *err)
-{
-    struct advise_ahead *ahead = options->ahead;
-
-    background_end(&ahead->thread);
-    if (!ahead->is_loaded)
-        *err = ahead->err;
-    return ahead->is_loaded && advise_with(advising, &ahead->set, options, err);
-}
-
 bool advise_run(struct study *study, const struct advise_options *options, struct arena *arena,
                 struct advice *advice, struct err *err)
 {
@@ -399,8 +349,6 @@ bool advise_run(struct study *study, const struct advise_options *options, struc
     struct rule_set    set = { 0 };
 
     *advice = (struct advice) { 0 };
-    if (options->ahead)
-        return advise_loaded(&advising, options, err);
     bool is_done = rule_set_load(&set, &options->rule_directories, &limits, arena, err) &&
                    advise_with(&advising, &set, options, err);
     rule_set_free(&set);

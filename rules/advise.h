@@ -27,17 +27,11 @@ struct advise_options {
     struct suppressions *suppressions;   /* of the project; counts their use; NULL: none */
     size_t             memory_bytes;     /* a rule's heap; 0: 64 MiB */
     int64_t            instructions;     /* a rule's budget; 0: 50 M */
-    struct advise_ahead *ahead;          /* the rules, loaded meanwhile; NULL: advise_run loads them */
 };
 
 /* Whether the options name rules and parameters that there are, with values in range: what
  * advise_run would refuse, before a profile is read. Costs nothing where none are given. */
 bool advise_check(const struct advise_options *options, struct err *err);
-/* Begins to load the rules on a thread of its own, while a profile is read. The options live until
- * advise_ahead_end, and what advise_run made of them does no longer. NULL, which costs time alone:
- * no memory, or rules of directories, which load in another process. */
-struct advise_ahead *advise_ahead_begin(const struct advise_options *options, struct arena *arena);
-void advise_ahead_end(struct advise_ahead *ahead); /* accepts NULL */
 /* Built-in rules are compiled in from checkers/. ERR_USAGE for unknown rules or parameters, with the
  * nearest name. A rule that fails is in advice->failed; the rest run. */
 bool advise_run(struct study *study, const struct advise_options *options, struct arena *arena,

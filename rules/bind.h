@@ -23,6 +23,8 @@ struct query_rows {
 bool bind_query_rows(lua_State *lua, int index, struct query_rows *rows);
 /* Reads what the rule in the table at the index says of itself; raises when it is wrong. */
 void bind_read_rule(lua_State *lua, int index, struct rule *rule, struct arena *arena);
+/* Pushes what the rule's file returned; raises where that does not load. */
+void bind_push_rule(lua_State *lua, const struct rule *rule);
 /* Reads the list of edits at the stack index; raises when it is none. */
 void bind_read_edits(lua_State *lua, int index, struct arena *arena, struct edit_list *list);
 /* Reads one select (or a list of them) as edits of scale 0. */

@@ -1,16 +1,16 @@
-/* builtin: what the build compiles in: the rules of checkers/, as bytecode, and the prelude (embed.cmake). */
+/* builtin: what the build compiles in: the rules of checkers/ and the prelude (compile_rules). */
 #ifndef TFPROF_RULES_BUILTIN_H
 #define TFPROF_RULES_BUILTIN_H
 
-#include "base/str.h"
+#include "rules/rule.h"
 
 struct builtin_rule {
-    const char *file; /* "hot-op.lua" */
-    struct str  first_line; /* of the script: the comment it begins with */
-    struct str  bytecode;
+    struct rule_info info;     /* without pack */
+    struct str       bytecode; /* of the script, without its examples */
 };
 extern const struct builtin_rule builtin_rules[];
 extern const size_t              builtin_rule_count;
-extern const struct str          builtin_prelude;
+
+struct str builtin_prelude(void); /* a chunk */
 
 #endif

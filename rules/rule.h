@@ -1,7 +1,7 @@
 /*
  * rule: a loaded checker and what one run of it gave. A rule from a file owns a Lua state of its own
- * from rule_load to rule_free; the built-in ones share one, which takes a quarter of the time to
- * make ready. Everything else lives in an arena.
+ * from rule_load to rule_free; the built-in ones share one, into which a rule comes when it first runs.
+ * Everything else lives in an arena.
  */
 #ifndef TFPROF_RULES_RULE_H
 #define TFPROF_RULES_RULE_H
@@ -15,6 +15,7 @@
 enum { RULE_API = 1 }; /* what rules and packs may ask for */
 
 struct sandbox; /* sandbox.h */
+struct builtin_rule; /* builtin.h */
 struct profile;
 
 /* graph_replay_run. */
@@ -42,7 +43,7 @@ extern const struct rule_limits rule_default_limits;
 struct rule {
     struct rule_info info;
     struct sandbox  *sandbox;
-    bool             is_guest; /* the sandbox is shared and not the rule's to free */
+    const struct builtin_rule *builtin; /* NULL: from a file. Its sandbox is not its to free. */
     int              table;    /* what the file returned: a reference in the sandbox's registry */
     const char      *error; /* why it did not load, or NULL */
     bool             has_severity; /* the project chose info.severity: findings have no say */
@@ -81,10 +82,9 @@ struct rule_run {
 /* Loads one rule from its script. Faults of the script are in rule->error; false: ERR_LIMIT. */
 bool rule_load(struct rule *rule, const char *file, struct str script,
                const struct rule_limits *limits, struct arena *arena, struct err *err);
-struct builtin_rule;
-/* In a sandbox that outlives the rule. */
-void rule_load_builtin(struct rule *rule, const struct builtin_rule *builtin,
-                       struct sandbox *sandbox, struct arena *arena);
+/* To run in a sandbox that outlives the rule. False: ERR_LIMIT. */
+bool rule_take_builtin(struct rule *rule, const struct builtin_rule *builtin,
+                       struct sandbox *sandbox, struct arena *arena, struct err *err);
 /* Runs a loaded rule. Faults of the script are outcomes; false: ERR_LIMIT. */
 bool rule_run(const struct rule *rule, const struct rule_view *view, struct arena *arena,
               struct rule_run *run, struct err *err);

@@ -1,4 +1,4 @@
-/* rule_load: runs a checker's file in a new sandbox and reads what the rule says about itself. */
+/* rule_load: runs a checker's file in a sandbox and reads what the rule says about itself. */
 #include "rules/rule.h"
 
 #include "analyze/analysis.h"
@@ -19,7 +19,6 @@ enum { MAX_PARAMS = 100 };
 struct load {
     struct rule  *rule;
     struct str    script;
-    const char   *mode; /* of lua_load: only our own build is trusted with bytecode */
     struct arena *arena;
 };
 
@@ -226,15 +225,24 @@ void bind_read_rule(lua_State *lua, int index, struct rule *rule, struct arena *
     rule->table = luaL_ref(lua, LUA_REGISTRYINDEX);
 }
 
+/* Pushes what the script returns. `mode` is lua_load's: only our own build is trusted with
+ * bytecode. */
+static void run_script(lua_State *lua, const char *file, struct str script, const char *mode)
+{
+    const char *name = lua_pushfstring(lua, "@%s", file);
+
+    if (luaL_loadbufferx(lua, script.data, script.len, name, mode) != LUA_OK)
+        lua_error(lua);
+    lua_remove(lua, -2);
+    set_environment(lua);
+    lua_call(lua, 0, 1);
+}
+
 static int load_rule(lua_State *lua)
 {
     struct load *load = lua_touserdata(lua, 1);
-    const char  *name = lua_pushfstring(lua, "@%s", load->rule->info.file);
 
-    if (luaL_loadbufferx(lua, load->script.data, load->script.len, name, load->mode) != LUA_OK)
-        return lua_error(lua);
-    set_environment(lua);
-    lua_call(lua, 0, 1);
+    run_script(lua, load->rule->info.file, load->script, "t");
     if (!field_is_tagged(lua, -1, "rule"))
         return luaL_error(lua, "%s: the file must return rule { … }", load->rule->info.file);
     bind_read_rule(lua, -1, load->rule, load->arena);
@@ -250,43 +258,53 @@ static const char *first_comment(struct str script, struct arena *arena)
     return str_starts(line, STR("--")) ? arena_str(arena, rest).data : "";
 }
 
-static void load_in_sandbox(struct load *load, const char *file, struct str comment,
-                            struct sandbox *sandbox)
+void bind_push_rule(lua_State *lua, const struct rule *rule)
 {
-    struct rule *rule = load->rule;
+    const struct builtin_rule *builtin = rule->builtin;
 
-    *rule = (struct rule) { .info = { .id = file, .title = "", .file = file }, .sandbox = sandbox };
-    rule->info.summary = first_comment(comment, load->arena);
-    rule->error = sandbox_call(sandbox, load_rule, load, load->arena);
-    if (rule->error)
-        rule->error = rule_message(rule, rule->error, load->arena);
+    if (!builtin) {
+        lua_rawgeti(lua, LUA_REGISTRYINDEX, rule->table);
+        return;
+    }
+    if (lua_rawgetp(lua, LUA_REGISTRYINDEX, builtin) != LUA_TNIL)
+        return;
+    lua_pop(lua, 1);
+    run_script(lua, builtin->info.file, builtin->bytecode, "b");
+    lua_pushvalue(lua, -1);
+    lua_rawsetp(lua, LUA_REGISTRYINDEX, builtin);
 }
 
 bool rule_load(struct rule *rule, const char *file, struct str script,
                const struct rule_limits *limits, struct arena *arena, struct err *err)
 {
-    struct load     load = { rule, script, "t", arena };
+    struct load     load = { rule, script, arena };
     struct sandbox *sandbox = sandbox_new(limits, arena, err);
 
     *rule = (struct rule) { 0 };
     if (!sandbox)
         return false;
-    load_in_sandbox(&load, file, script, sandbox);
+    *rule = (struct rule) { .info = { .id = file, .title = "", .file = file }, .sandbox = sandbox };
+    rule->info.summary = first_comment(script, arena);
+    rule->error = sandbox_call(sandbox, load_rule, &load, arena);
+    if (rule->error)
+        rule->error = rule_message(rule, rule->error, arena);
     return true;
 }
 
-void rule_load_builtin(struct rule *rule, const struct builtin_rule *builtin,
-                       struct sandbox *sandbox, struct arena *arena)
+bool rule_take_builtin(struct rule *rule, const struct builtin_rule *builtin,
+                       struct sandbox *sandbox, struct arena *arena, struct err *err)
 {
-    struct load load = { rule, builtin->bytecode, "b", arena };
-
-    load_in_sandbox(&load, builtin->file, builtin->first_line, sandbox);
-    rule->is_guest = true;
+    *rule = (struct rule) { .info = builtin->info, .builtin = builtin, .sandbox = sandbox };
+    memset(&rule->info.params, 0, sizeof rule->info.params);
+    for (size_t i = 0; i < builtin->info.params.count; i++) /* a copy, which settings may change */
+        if (!vec_push(&rule->info.params, arena, builtin->info.params.items[i]))
+            return err_memory(err, "the rules");
+    return true;
 }
 
 void rule_free(struct rule *rule)
 {
-    if (!rule->is_guest)
+    if (!rule->builtin)
         sandbox_free(rule->sandbox);
     rule->sandbox = NULL;
 }

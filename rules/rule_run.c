@@ -1,6 +1,7 @@
 /* rule_run: whether a rule can look at a profile, and what it says of it. */
 #include "rules/rule.h"
 
+#include "rules/bind.h"
 #include "rules/names.h"
 #include "rules/read_finding.h"
 #include "rules/sandbox.h"
@@ -41,7 +42,7 @@ static int call_check(lua_State *lua)
     struct call    *call = lua_touserdata(lua, 1);
     struct sandbox *sandbox = sandbox_of(lua);
 
-    lua_rawgeti(lua, LUA_REGISTRYINDEX, call->rule->table);
+    bind_push_rule(lua, call->rule);
     lua_getfield(lua, -1, "check"); /* rule check */
     lua_rawgeti(lua, LUA_REGISTRYINDEX, sandbox->host);
     lua_getfield(lua, -1, "profile");

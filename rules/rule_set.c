@@ -228,8 +228,8 @@ static bool add_builtin(struct rule_set *set, const struct rule_limits *limits, 
     for (size_t i = 0; i < builtin_rule_count; i++) {
         struct rule rule;
 
-        rule_load_builtin(&rule, &builtin_rules[i], set->shared, arena);
-        if (!add_rule(set, &rule, ours.name, arena, err))
+        if (!rule_take_builtin(&rule, &builtin_rules[i], set->shared, arena, err) ||
+            !add_rule(set, &rule, ours.name, arena, err))
             return false;
     }
     return vec_push(&set->packs, arena, ours) || err_memory(err, "the rules");

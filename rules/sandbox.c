@@ -11,7 +11,6 @@
 
 #include <lauxlib.h>
 #include <lualib.h>
-#include <pthread.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -209,64 +208,17 @@ static void push_host(lua_State *lua)
 
 static const char prelude_name[] = "prelude.lua", prelude_chunk[] = "=prelude.lua";
 
-/* The prelude runs in every state and is the same in all: compiled once, it loads ten times as
- * fast. Lives as long as the program. */
-static struct {
-    char  *bytes;
-    size_t len, capacity;
-    bool   is_whole;
-} compiled_prelude;
-
-static int keep_compiled(lua_State *lua, const void *bytes, size_t count, void *unused)
-{
-    (void)lua;
-    (void)unused;
-    if (compiled_prelude.len + count > compiled_prelude.capacity) {
-        size_t capacity = 2 * (compiled_prelude.len + count);
-        char  *grown = realloc(compiled_prelude.bytes, capacity);
-
-        if (!grown)
-            return 1;
-        compiled_prelude.bytes = grown;
-        compiled_prelude.capacity = capacity;
-    }
-    memcpy(compiled_prelude.bytes + compiled_prelude.len, bytes, count);
-    compiled_prelude.len += count;
-    return 0;
-}
-
-static void compile_prelude(void)
-{
-    lua_State *lua = luaL_newstate();
-
-    if (!lua)
-        return;
-    compiled_prelude.is_whole = luaL_loadbufferx(lua, builtin_prelude.data, builtin_prelude.len,
-                                                 prelude_chunk, "t") == LUA_OK &&
-                                lua_dump(lua, keep_compiled, NULL, 0) == 0;
-    lua_close(lua);
-}
-
-static int load_prelude(lua_State *lua)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-    pthread_once(&once, compile_prelude);
-    if (!compiled_prelude.is_whole)
-        return luaL_loadbufferx(lua, builtin_prelude.data, builtin_prelude.len, prelude_chunk, "t");
-    return luaL_loadbufferx(lua, compiled_prelude.bytes, compiled_prelude.len, prelude_chunk, "b");
-}
-
 static int prepare(lua_State *lua)
 {
     struct sandbox *sandbox = sandbox_of(lua);
+    struct str      prelude = builtin_prelude();
 
     push_host(lua); /* host; opening base fills the first globals, which go next */
     set_globals(lua);
     bind_host(lua);
     lua_pushvalue(lua, -1);
     sandbox->host = luaL_ref(lua, LUA_REGISTRYINDEX);
-    if (load_prelude(lua) != LUA_OK)
+    if (luaL_loadbufferx(lua, prelude.data, prelude.len, prelude_chunk, NULL) != LUA_OK)
         return lua_error(lua);
     lua_insert(lua, -2);
     lua_call(lua, 1, 0);

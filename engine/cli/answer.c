@@ -89,16 +89,12 @@ bool answer_run(struct call *call, struct err *err)
         how.notes = result_notes(result_of(call));
     how.keeps_job = call->command->answer->asks_job;
     how.may_summarize = !call->command->answer->needs_events && !how.keeps_job;
-    if (call->command->answer->begin)
-        call->command->answer->begin(call);
     is_done = input_load(&input, &how, &call->operands, err);
     if (is_done) {
         call->inputs[0] = &input;
         is_done = answer_give(call, &input.report_arena, err);
         input_free(&input);
     }
-    if (call->command->answer->end)
-        call->command->answer->end(call);
     progress_end();
     return is_done && tell_file(call, err);
 }

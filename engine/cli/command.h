@@ -45,9 +45,6 @@ struct command_answer {
     const char *file, *opener;          /* where the result goes unless one says where, and what opens it; or NULL */
     bool (*prepare)(struct call *call, struct err *err); /* before reading; or NULL */
     bool (*make)(struct call *call, struct err *err);    /* fills text, warnings and status */
-    /* What answer_run does beside reading, on a thread of its own, and what frees it; or NULL. */
-    void (*begin)(struct call *call);
-    void (*end)(struct call *call);
 };
 
 struct command {

@@ -78,19 +78,6 @@ static bool prepare(struct call *call, struct err *err)
     return project_ready(&state->project, values->config, &state->rules, call->arena, err);
 }
 
-static void begin(struct call *call)
-{
-    const struct advise_values *values = call->values;
-    struct advise_options      *rules = &((struct advise_state *)call->state)->rules;
-
-    rules->ahead = values->input.threads == 1 ? NULL : advise_ahead_begin(rules, call->arena);
-}
-
-static void end(struct call *call)
-{
-    advise_ahead_end(((struct advise_state *)call->state)->rules.ahead);
-}
-
 static bool make(struct call *call, struct err *err)
 {
     const struct advise_values *values = call->values;
@@ -172,8 +159,6 @@ static const struct command_answer answer = {
     .has_notes = true,
     .prepare = prepare,
     .make = make,
-    .begin = begin,
-    .end = end,
 };
 
 const struct command command_advise = {
