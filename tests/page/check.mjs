@@ -379,7 +379,13 @@ const browser = await chromium.launch({ executablePath: process.env.CHROMIUM || 
 let first = null;
 for (const profile of profiles) {
   const name = basename(dirname(profile)) + '/' + basename(profile), path = join(folder, name.replaceAll('/', '-') + '.html');
-  execFileSync(tfprof, ['report', profile, '-o', path]);
+  try {
+    execFileSync(tfprof, ['report', profile, '-o', path]);
+  } catch (error) { // a recording that no command reads
+    expect(name + ': status ' + error.status, error.status === 3);
+    console.log(name + ': cannot be read');
+    continue;
+  }
   const advice = JSON.parse(execFileSync(tfprof, ['advise', profile, '--format=json'], { maxBuffer: 1 << 28 }));
   expect(name + ': at most 3 MB', statSync(path).size <= 3e6);
   const page = await open(browser, path);

@@ -160,6 +160,8 @@ TEST(rows_sum_to_the_last_peak)
     b.profile.start_ns = 300;
     assert_true(analysis_memory.run(&b.study, &err));
     assert_true(builder_cell(&b, "allocators", "allocator", "GPU_0_bfc", "peak_time_ns") == 350);
+    assert_true(builder_cell(&b, "memory_use", "address", "0x3", "bytes") == 1900);
+    assert_true(builder_cell(&b, "memory_use", "address", "0x63", "bytes") == 850);
     assert_true(builder_cell(&b, "memory_owners", "owner", "conv", "bytes") == 1000);
     assert_true(builder_cell(&b, "memory_owners", "owner", "loss", "bytes") == 50);
     assert_true(builder_cell(&b, "memory_owners", "owner", "taken before the recording", "bytes") ==

@@ -161,7 +161,8 @@ enum uses_column {
     U_REGION,
     U_DTYPE,
     U_SHAPE,
-    U_STEP
+    U_STEP,
+    U_ADDRESS
 };
 static const struct column_spec use_columns[] = {
     [U_TIME] = { "time_ns", UNIT_NS, "on the clock of the steps" },
@@ -180,6 +181,7 @@ static const struct column_spec use_columns[] = {
     [U_DTYPE] = { "dtype", UNIT_NAME, "element type of it" },
     [U_SHAPE] = { "shape", UNIT_NAME, "its shape, as recorded" },
     [U_STEP] = { "step", UNIT_COUNT, "number of the step that it happened in" },
+    [U_ADDRESS] = { "address", UNIT_NAME, "where it lies, as recorded" },
 };
 static const struct table_spec tables[] = {
     { "allocators", "memory by allocator", allocator_columns, ARRAY_COUNT(allocator_columns) },
@@ -263,6 +265,11 @@ static void emit_event(struct study *study, struct table *table, size_t row,
     emit_name(table, U_REGION, row, event->region);
     emit_name(table, U_SHAPE, row, event->shape);
     emit_dtype(study, table, U_DTYPE, row, event->dtype);
+    if (event->address)
+        emit_name(table, U_ADDRESS, row,
+                  facts_name(&study->facts,
+                             str_from(arena_text(study->arena, "0x%llx",
+                                                 (unsigned long long)event->address))));
 }
 
 /* Of the allocator's host, and of the reference host where that is not told. */

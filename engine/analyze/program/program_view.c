@@ -117,7 +117,7 @@ struct choice {
     uint32_t   row;
     int        fit;
     size_t     count;         /* that fit so well */
-    bool       takes_longest; /* of rows with one name the one with most time, else none */
+    bool       takes_longest; /* of rows with one name the one with most time; else it is unclear */
     struct str name;          /* of the row */
     double     ns;
 };
@@ -209,7 +209,7 @@ static bool choose_around(struct program_view *view, const struct program_questi
                           struct err *err)
 {
     const struct profile *profile = view->study->profile;
-    struct choice         choice = { .row = NO_ID, .takes_longest = view->is_calls };
+    struct choice         choice = { .row = NO_ID, .takes_longest = true };
     struct walk           walk = { .ops = ops };
 
     for (size_t i = 0; i < profile->ops.count; i++)

@@ -74,7 +74,7 @@ function memoryChart(name, points, go) {
     svg('circle', { class: 'dot', cx: x(peak.time_ns).toFixed(1), cy: y(peak.bytes).toFixed(1), r: 4 }, svg('title', {}, label)));
   if (go) frame.addEventListener('click', () => go(peak.time_ns));
   return [el('p', {}, named(label), points.some((point) => point.reserved_bytes > 0)
-    ? '; the dashed line is what the allocator holds' : '', '.'), scrolled('Memory over time', frame)];
+    ? '; the dashed line is what the allocator holds' : '', '.'), scrolled(name + ' over time', frame)];
 }
 
 // "12 others": a row that sums what has none of its own.
@@ -86,12 +86,12 @@ function restOf(rows) {
   return { owner: owners + ' others', region: null, bytes: sum('bytes'), share: sum('share'), count: sum('count') };
 }
 
-function holders(tables, { allocator, device, host }) {
+function holders(tables, name, { allocator, device, host }) {
   const table = tableOf(tables, 'memory_owners');
   const rows = table ? records(table, 'owner', 'region', 'bytes', 'count', 'share', 'allocator', 'device', 'host')
     .filter((row) => row.allocator === allocator && row.device === device && row.host === host).sort((a, b) => isRest(a) - isRest(b) || b.bytes - a.bytes) : [];
   if (rows.length > MOST_HOLDERS) rows.splice(MOST_HOLDERS - 1, rows.length - MOST_HOLDERS, restOf(rows.slice(MOST_HOLDERS - 1)));
-  return rows.length === 0 ? null : el('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Who holds memory at the peak' },
+  return rows.length === 0 ? null : el('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Who holds ' + name + ' at the peak' },
     el('table', { class: 'evidence owners' },
       el('thead', {}, el('tr', {}, ['Alive at the peak', 'Region'].map((text) => el('th', { scope: 'col' }, text)),
         ['Bytes', 'Share', 'Blocks'].map((text) => el('th', { scope: 'col', class: 'number' }, text)))),
@@ -114,8 +114,8 @@ function drawMemory(tables, goTime) {
   if (!shown.length) return null;
   return el('section', { id: 'memory' }, el('h2', {}, 'Memory'), shown.map((points) => {
     const { allocator, device, host } = points[0];
-    return [memoryChart([host, /^\d*$/.test(allocator ?? '') ? 'memory ' + (allocator ?? '') : allocator, device ?? 'host memory'].filter(Boolean).join(' · '), points, goTime),
-      holders(tables, points[0])];
+    const name = [host, /^\d*$/.test(allocator ?? '') ? 'memory ' + (allocator ?? '') : allocator, device ?? 'host memory'].filter(Boolean).join(' · ');
+    return [memoryChart(name, points, goTime), holders(tables, name, points[0])];
   }), all.length > shown.length ? el('p', { class: 'quiet' }, 'Of ' + all.length + ' allocators those with the largest peaks; all of them: table memory use.') : null);
 }
 

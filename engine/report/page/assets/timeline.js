@@ -83,7 +83,8 @@ function drawRow(view, row, context, colors, width) {
     const x = Math.max(0, (start - view.from) * scale);
     const wide = Math.max(1, Math.min(width, (stop - view.from) * scale) - x);
     const name = slices.names[slices.ids[i]], color = colors[name.part] || colors.unknown;
-    context.globalAlpha = isPale(view, i) ? 0.25 : 1;
+    const pale = isPale(view, i);
+    context.globalAlpha = pale ? 0.25 : 1;
     context.fillStyle = color;
     context.fillRect(x, y, Math.max(1, wide - 0.5), SLICE - 2);
     if (i === view.chosen) {
@@ -97,7 +98,8 @@ function drawRow(view, row, context, colors, width) {
       context.beginPath();
       context.rect(x, y, wide - 4, SLICE);
       context.clip();
-      context.fillStyle = textOn(color);
+      context.globalAlpha = pale ? 0.7 : 1;
+      context.fillStyle = pale ? colors.text : textOn(color);
       context.fillText(cut(name.text, 120), x + 4, y + 12);
       context.restore();
     }
