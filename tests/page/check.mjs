@@ -135,8 +135,9 @@ async function checkCutouts(page, name, advice) {
     return seen.size;
   }));
   expect(name + ': colours of cut-outs: ' + bright, bright.every((colors) => colors > 3));
-  const first = advice.findings.filter((finding) => !finding.hidden_by)[0];
-  if (!first?.seen) expect(name + ': nothing to cut out', await findings.first().locator('.cutout').count() === 0);
+  const shown = advice.findings.filter((finding) => !finding.hidden_by);
+  const first = shown.find((finding) => finding.impact.method !== 'none' && !finding.impact.resource) || shown[0];
+  if (first && !first.seen) expect(name + ': nothing to cut out', await findings.first().locator('.cutout').count() === 0);
   drawn.cutout += bright.length;
 }
 
@@ -195,10 +196,14 @@ async function checkProgram(page, name, profile) {
   drawn.program += await program.count();
   if (!await program.count()) return;
   const sides = page.locator('#program .around > .side'), names = async (side) => (await sides.nth(side).locator('bdi').allInnerTexts()).sort();
+  const module = await program.locator('p bdi').first().innerText();
+  const hlo = (...words) => JSON.parse(execFileSync(tfprof, ['hlo', profile, '--module', module, ...words, '--format', 'json'],
+    { maxBuffer: 1 << 28, stdio: ['ignore', 'pipe', 'ignore'] }));
+  const all = hlo().instructions.map((one) => one.name);
   for (let turn = 0; turn < 2; turn++) {
-    const [op] = await names(1), module = await program.locator('p bdi').first().innerText();
-    const answer = JSON.parse(execFileSync(tfprof, ['hlo', profile, '--module', module, '--op', op, '--depth', '1', '--format', 'json'],
-      { maxBuffer: 1 << 28, stdio: ['ignore', 'pipe', 'ignore'] }));
+    const [op] = await names(1);
+    if (all.filter((one) => one === op).length > 1) break; // programs of one name have it both
+    const answer = hlo('--op', op, '--depth', '1');
     const want = (distance) => answer.instructions.filter((one) => one.distance === distance).map((one) => one.name).sort();
     for (const [side, distance] of [[0, -1], [2, 1]])
       if (want(distance).length <= 7)
