@@ -7,6 +7,7 @@ import json
 import pathlib
 import subprocess
 import sys
+import tempfile
 
 import jsonschema
 
@@ -90,7 +91,30 @@ def check_hosts(path):
         failures.append("one host of all is no error")
 
 
+def check_devices():
+    """Two devices that each run a kernel of 100 microseconds a step: the table is the mean of both, and says so; that of one is its own."""
+    events = [{"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{step}", "pid": 1, "tid": 1, "ts": 1000 * step, "dur": 900}
+              for step in range(6)]
+    for step in range(6):
+        for device in (0, 1):
+            launch = 10 * step + device + 1
+            events.append({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 1000 * step + 20 + 20 * device,
+                           "dur": 10, "args": {"correlation": launch}})
+            events.append({"ph": "X", "cat": "kernel", "name": "work", "pid": device, "tid": 7, "ts": 1000 * step + 100, "dur": 100,
+                           "args": {"device": device, "stream": 7, "correlation": launch}})
+    with tempfile.TemporaryDirectory() as folder:
+        trace = pathlib.Path(folder) / "trace.json"
+        trace.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
+        both, one = json.loads(table("kernels", trace, "--format=json").stdout), table("kernels", trace, "--device", "GPU 1")
+        told = table("kernels", trace).stdout.decode().splitlines()[0]
+    if told != "kernels: kernels by time; the mean of 2 devices" or b"devices" in one.stdout.splitlines()[0]:
+        failures.append(f"devices: {told}, {one.stdout.splitlines()[:1]}")
+    if [(row["calls"], row["total_ns"]) for row in both["rows"]] != [(1, 100000)]:
+        failures.append(f"devices: {both['rows']}")
+
+
 checked = 0
+check_devices()
 for path in recordings:
     if path.parent.name == "torch-ddp-straggler":
         check_hosts(path)

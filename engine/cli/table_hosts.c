@@ -210,28 +210,54 @@ static bool add_host(struct summing *summing, struct call *call, const struct in
     return is_done || err_set(err, ERR_LIMIT, "the table does not fit the memory limit");
 }
 
+/* "; of rank 1, --all-hosts sums over all", where there are several hosts and the table is of one.
+ */
+static void print_host(struct text *help, const struct input *input, const struct table *table)
+{
+    const struct profile *profile = &input->profile;
+    uint32_t              row = input->study.steps.host;
+    const struct host    *host;
+
+    if (profile->hosts.count < 2 || row >= profile->hosts.count || table_column(table, "host") >= 0)
+        return;
+    host = &profile->hosts.items[row];
+    if (host->rank >= 0)
+        text_print(help, "; of rank %d, --all-hosts sums over all", host->rank);
+    else
+        text_print(help, "; of host %.*s, --all-hosts sums over all",
+                   STR_ARG(profile_str(profile, host->name)));
+}
+
+/* "; the mean of 4 devices", where devices that do the same share its rows. */
+static void print_devices(struct text *help, const struct input *input, const struct table *table)
+{
+    static const char *const means[] = { "kernels",     "ops",    "op_profile", "roofline",
+                                         "collectives", "copies", "async_ops",  "fusions" };
+    double                   devices;
+
+    if (is_any(table->spec->name, means, ARRAY_COUNT(means)) &&
+        facts_get(&input->study.facts, "device.count", &devices) && devices > 1)
+        text_print(help, "; the mean of %.0f devices", devices);
+}
+
 const struct table *table_hosts_one(struct call *call, const struct table *table)
 {
-    const struct input   *input = call->inputs[0];
-    const struct profile *profile = &input->profile;
-    struct table         *named = arena_new(call->text.arena, struct table);
-    struct table_spec    *spec = arena_new(call->text.arena, struct table_spec);
-    uint32_t              host = input->study.steps.host;
-    char                 *help;
+    const struct input *input = call->inputs[0];
+    struct table       *named = arena_new(call->text.arena, struct table);
+    struct table_spec  *spec = arena_new(call->text.arena, struct table_spec);
+    struct text         help = { .arena = call->text.arena };
 
-    if (!named || !spec || input->is_of_summaries || profile->hosts.count < 2 ||
-        host >= profile->hosts.count || table_column(table, "host") >= 0)
+    text_print(&help, "%s", table->spec->help);
+    if (!input->is_of_summaries) {
+        print_devices(&help, input, table);
+        print_host(&help, input, table);
+    }
+    if (!named || !spec || help.is_cut)
         return table;
-    help = profile->hosts.items[host].rank >= 0
-               ? arena_text(call->text.arena, "%s; of rank %d, --all-hosts sums over all",
-                            table->spec->help, profile->hosts.items[host].rank)
-               : arena_text(call->text.arena, "%s; of host %.*s, --all-hosts sums over all",
-                            table->spec->help,
-                            STR_ARG(profile_str(profile, profile->hosts.items[host].name)));
     *named = *table;
     *spec = *table->spec;
     named->spec = spec;
-    spec->help = help ? help : table->spec->help;
+    spec->help = help.data;
     return named;
 }
 

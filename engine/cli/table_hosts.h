@@ -6,7 +6,8 @@
 #include "cli/command.h"
 #include "cli/input.h"
 
-/* The same table, whose help says which of several hosts it is of. */
+/* The same table, whose help says which of several hosts it is of, and of how many devices the
+ * mean. */
 const struct table *table_hosts_one(struct call *call, const struct table *table);
 /* Reads each host by itself and adds rows of equal names up: counts, times and bytes are summed,
  * means are over all calls, of least and most the least and the most; other numbers stay where all

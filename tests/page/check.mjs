@@ -206,7 +206,10 @@ async function checkProgram(page, name, profile) {
     const answer = hlo('--op', op, '--depth', '1');
     const want = (distance) => answer.instructions.filter((one) => one.distance === distance).map((one) => one.name).sort();
     for (const [side, distance] of [[0, -1], [2, 1]])
-      if (want(distance).length <= 7)
+      if (/ more/.test(await sides.nth(side).innerText())) { // those that the page does not hold are counted
+        const left = Number(/(\d+) more/.exec(await sides.nth(side).innerText())[1]);
+        expect(name + ': ' + op + ' has ' + left + ' more at ' + distance, (await names(side)).length + left === new Set(want(distance)).size);
+      } else if (want(distance).length <= 7)
         expect(name + ': ' + op + ' and those at ' + distance + ': ' + await names(side), (await names(side)).join() === want(distance).join());
     if (!await sides.nth(0).locator('button').count()) break;
     await sides.nth(0).locator('button').first().click();

@@ -53,6 +53,31 @@ TEST(copies_are_exposed_where_no_kernel_runs)
     builder_free(&b);
 }
 
+/* Copies to two devices, 100 us each, at 0 and 50 us: 150 us with one under way, 50 with both. A
+ * second pair, at 400 and 500, goes one after the other: 200 us. Together 50 of 350. */
+TEST(copies_to_two_devices_go_side_by_side)
+{
+    static const int64_t   starts[2][2] = { { 0, 400000 }, { 50000, 500000 } };
+    struct profile_builder b;
+    struct err             err = { 0 };
+    struct two_streams     s = build_gpu(&b);
+    uint32_t               copy = builder_activity(&b, "Memcpy HtoD", ACTIVITY_MEMCPY, NO_ID);
+    uint32_t               other = builder_device(&b, s.host, "GPU 1", "NVIDIA A100", DEVICE_GPU);
+    uint32_t               stream = builder_timeline(&b, s.host, other, "stream 9");
+
+    b.profile.activities.items[copy].copy = COPY_H2D;
+    for (int i = 0; i < 2; i++)
+        builder_event(&b, s.copy, copy, starts[0][i], 100000);
+    for (int i = 0; i < 2; i++)
+        builder_event(&b, stream, copy, starts[1][i], 100000);
+    builder_finish(&b);
+    assert_true(analysis_devices.run(&b.study, &err));
+    assert_true(analysis_copies.run(&b.study, &err));
+    assert_true(builder_fact(&b, "copies.h2d_devices") == 2);
+    assert_true(fabs(builder_fact(&b, "copies.h2d_beside_share") - 50.0 / 350) < 1e-12);
+    builder_free(&b);
+}
+
 /* One copy of 100 us from the host, whose memory kinds the recording tells or does not. */
 static void check_pageable(const char *kinds, double pageable_bytes, double is_pageable)
 {

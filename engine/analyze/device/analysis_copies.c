@@ -6,6 +6,7 @@
  */
 #include "analyze/analysis.h"
 #include "analyze/device/async_ops.h"
+#include "analyze/device/copies_beside.h"
 #include "analyze/device/device_activity.h"
 #include "analyze/emit.h"
 #include "base/sort.h"
@@ -23,6 +24,8 @@ enum {
     TRANSFER_COUNT,
     TRANSFER_NS,
     TRANSFER_BYTES,
+    DEVICES,
+    BESIDE_SHARE,
     FACT_COUNT
 };
 /* clang-format off */
@@ -42,6 +45,9 @@ static const struct fact_spec produces[] = {
     [TRANSFER_COUNT] = { "copies.host_transfer_count", UNIT_COUNT, "transfer calls of the host a step" },
     [TRANSFER_NS] = { "copies.host_transfer_ns", UNIT_NS, "time of the host in transfer calls a step" },
     [TRANSFER_BYTES] = { "copies.host_transfer_bytes", UNIT_BYTES, "bytes of transfer calls a step" },
+    [DEVICES] = { "copies.h2d_devices", UNIT_COUNT, "devices of the host that it copies to" },
+    [BESIDE_SHARE] = { "copies.h2d_beside_share", UNIT_SHARE,
+                       "of the time with copies to devices, that with copies to two or more at once" },
 };
 /* clang-format on */
 #undef DIRECTION
@@ -99,6 +105,7 @@ struct summer {
     struct arena          *scratch;
     struct id_map          rows_by_key;
     struct async_ops       async;
+    struct copies_beside   beside;
     VEC(struct copy_sum) rows;
 };
 
@@ -259,7 +266,10 @@ static bool add_timeline(struct summer *summer, const struct timeline *timeline)
         if (summer->async.is_part && summer->async.is_part[event])
             continue;
         transfer_end_ns = event_end_ns(profile, event);
-        if (!add_event(summer, event, timeline->device))
+        if (!add_event(summer, event, timeline->device) ||
+            (!is_host && event_activity(profile, event)->copy == COPY_H2D &&
+             !copies_beside_add(&summer->beside, timeline->device, start_ns, transfer_end_ns,
+                                summer->scratch)))
             return false;
     }
     return true;
@@ -300,7 +310,7 @@ static bool sum_all(struct summer *summer)
             return false;
     }
     take_means(summer);
-    return true;
+    return copies_beside_sum(&summer->beside, profile->devices.count + 1, summer->scratch);
 }
 
 static int compare_rows(const void *a, const void *b)
@@ -406,9 +416,14 @@ static bool emit_all(struct study *study, struct summer *summer)
     }
     for (int first = 0; first < PAGEABLE_BYTES; first += PER_DIRECTION)
         values[first + F_EXPOSED_SHARE] = values[first + F_EXPOSED_NS] / step_ns;
-    for (size_t i = 0; i < FACT_COUNT; i++)
+    for (size_t i = 0; i < DEVICES; i++)
         if ((i != PAGEABLE_BYTES && i != PAGEABLE_NS) || !hides_kinds(summer))
             is_set = is_set && facts_set(&study->facts, &produces[i], values[i]);
+    if (summer->beside.device_count > 1)
+        is_set = is_set &&
+                 facts_set(&study->facts, &produces[DEVICES], summer->beside.device_count) &&
+                 facts_set(&study->facts, &produces[BESIDE_SHARE],
+                           (double)summer->beside.several_ns / (double)summer->beside.any_ns);
     return is_set && (!hides_kinds(summer) ||
                       facts_absent(&study->facts, "copies.pageable_", NULL,
                                    "the recording does not tell which host memory is pageable"));
@@ -433,6 +448,9 @@ static bool run(struct study *study, struct err *err)
                                "no copy between memories is in the recorded steps");
     else if (is_done)
         is_done = emit_all(study, &summer);
+    if (is_done && summer.rows.count > 0 && summer.beside.device_count < 2)
+        is_done = facts_absent(&study->facts, "copies.h2d_devices|copies.h2d_beside_share", NULL,
+                               "the host copies to no second device");
     arena_free(&scratch);
     return is_done || emit_limit("the table of copies", err);
 }

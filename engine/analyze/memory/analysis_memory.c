@@ -266,10 +266,10 @@ static void emit_event(struct study *study, struct table *table, size_t row,
     emit_name(table, U_SHAPE, row, event->shape);
     emit_dtype(study, table, U_DTYPE, row, event->dtype);
     if (event->address)
-        emit_name(table, U_ADDRESS, row,
-                  facts_name(&study->facts,
-                             str_from(arena_text(study->arena, "0x%llx",
-                                                 (unsigned long long)event->address))));
+        emit_name(
+            table, U_ADDRESS, row,
+            facts_name(&study->facts, str_from(arena_text(study->arena, "0x%llx",
+                                                          (unsigned long long)event->address))));
 }
 
 /* Of the allocator's host, and of the reference host where that is not told. */

@@ -75,6 +75,21 @@ static void put_place(struct json_writer *json, const struct profile *profile, c
     put_text(json, "place", text);
 }
 
+/* Neighbours that are not on the page. */
+static void put_left(struct json_writer *json, const struct chosen *chosen, const char *key,
+                     struct program_ids ids)
+{
+    int64_t left = 0;
+
+    for (size_t i = 0; i < ids.count; i++) {
+        uint32_t row = chosen->rows[ids.ids[i]];
+
+        left += row && !chosen->told[row - 1];
+    }
+    if (left > 0)
+        put_integer(json, key, left);
+}
+
 static void put_op(struct json_writer *json, const struct chosen *chosen,
                    const struct program_op *item)
 {
@@ -98,6 +113,8 @@ static void put_op(struct json_writer *json, const struct chosen *chosen,
             json_integer(json, (int64_t)chosen->told[row - 1] - 1);
     }
     json_array_end(json);
+    put_left(json, chosen, "more_needs", item->needs);
+    put_left(json, chosen, "more_needed_by", item->needed_by);
     json_object_end(json);
 }
 

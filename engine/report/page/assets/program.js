@@ -11,15 +11,15 @@ function instructionWords(op) {
   return [op.type, op.ns > 0 ? show(op.ns, 'ns') : null, op.flops ? show(op.flops, 'flops') : null, op.place].filter(Boolean).join(' · ');
 }
 
-// One side of the neighbourhood: those that take most time first.
-function neighbourList(title, ops, list, choose) {
+// One side of the neighbourhood: those that take most time first. left: how many there are that the page does not hold.
+function neighbourList(title, ops, list, left, choose) {
   const order = [...new Set(list)].sort((a, b) => (ops[b].ns || 0) - (ops[a].ns || 0) || a - b);
-  const shown = order.slice(0, MOST_NEIGHBOURS);
+  const shown = order.slice(0, MOST_NEIGHBOURS), more = order.length - shown.length + left;
   return el('div', { class: 'side' }, el('h3', {}, title),
-    shown.length ? null : el('p', { class: 'quiet' }, 'nothing'),
+    shown.length || more ? null : el('p', { class: 'quiet' }, 'nothing'),
     shown.map((at) => el('button', { type: 'button', class: 'instruction', onclick: () => choose(at) }, named(ops[at].name, 60),
       el('span', { class: 'quiet' }, cut(instructionWords(ops[at]), 120)))),
-    order.length > shown.length ? el('p', { class: 'quiet' }, (order.length - shown.length) + ' more') : null);
+    more ? el('p', { class: 'quiet' }, more + ' more' + (left ? ': tfprof hlo shows them' : '')) : null);
 }
 
 function drawProgram(program) {
@@ -27,10 +27,10 @@ function drawProgram(program) {
   const { ops } = program, consumers = consumersOf(ops);
   const around = el('div', { class: 'around', 'aria-live': 'polite' });
   const choose = (at) => around.replaceChildren(
-    neighbourList('It needs', ops, ops[at].needs, choose),
+    neighbourList('It needs', ops, ops[at].needs, ops[at].more_needs || 0, choose),
     el('div', { class: 'side chosen' }, el('h3', {}, 'Instruction'), el('p', { class: 'instruction' }, named(ops[at].name, 120),
       el('span', { class: 'quiet' }, cut(instructionWords(ops[at]), 200)))),
-    neighbourList('Needed by', ops, consumers[at], choose));
+    neighbourList('Needed by', ops, consumers[at], ops[at].more_needed_by || 0, choose));
   const list = ops.map((op, at) => at).sort((a, b) => (ops[b].ns || 0) - (ops[a].ns || 0) || a - b);
   const select = el('select', { id: 'instruction', onchange: () => choose(Number(select.value)) });
   const fillList = (wanted) => {
