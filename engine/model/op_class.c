@@ -29,7 +29,7 @@ static const struct {
     { "*scaleddotproduct*|*attention*|*transformerencoderlayer*|*mhafwd*", OP_ATTENTION },
     { "*prepack*", OP_COPY }, /* weights, for a quantised layer */
     { "*convolution*|conv*|*conv1d*|*conv2d*|*conv3d*", OP_CONVOLUTION },
-    { "*lstmcell*|*grucell*|*rnntanhcell*|lstm|gru|*mkldnnrnn*", OP_CELL },
+    { "*lstmcell*|*grucell*|*rnntanhcell*|*rnnrelucell*|lstm|gru|*mkldnnrnn*", OP_CELL },
     { "*matmul*|linear|linearrelu|lineardynamic*|linearreludynamic*|*linearpointwise*|mm|addmm|bmm|"
       "baddbmm|mv|addmv|"
       "outer|dot*|*gemm*|"
@@ -42,7 +42,7 @@ static const struct {
       "*triangularsolve*",
       OP_DECOMPOSITION },
     { "*layernorm*|*batchnorm*|*groupnorm*|*rmsnorm*|*instancenorm*", OP_NORMALISATION },
-    { "*crossentropy*|*mseloss*|*nllloss*|*l1loss*", OP_LOSS },
+    { "*crossentropy*|*mseloss*|*nllloss*|*l1loss*|*huberloss*", OP_LOSS },
     { "*softmax*", OP_SOFTMAX },
     { "*softplus*|*relu*|*gelu*|*silu*|*tanh*|*sigmoid*|elu", OP_ACTIVATION },
     { "*argsort*|sort|*topk*|unique|*nonmaxsuppression*", OP_SORT },

@@ -7,6 +7,7 @@
 #include "analyze/eager/eager_calls.h"
 #include "analyze/emit.h"
 #include "base/pattern.h"
+#include "model/op_class.h"
 
 #include <string.h>
 
@@ -60,7 +61,6 @@ static const struct {
     const char *names; /* str_fits */
     char        letter;
 } letters[] = {
-    { "matmul|mm|bmm|addmm|baddbmm|linear|einsum", 'm' },
     { "softmax", 's' },
     { "log_softmax", 'l' },
     { "add|sub|rsub", '+' },
@@ -140,7 +140,7 @@ static char letter_of(struct matcher *matcher, uint32_t type)
     if (matcher->letter_of[type])
         return (char)matcher->letter_of[type];
     name = eager_base_name(profile_str(matcher->study->profile, type));
-    matcher->letter_of[type] = 'F';
+    matcher->letter_of[type] = op_class_of(name) == OP_PRODUCT ? 'm' : 'F';
     for (size_t i = 0; i < ARRAY_COUNT(letters); i++)
         if (str_fits(name, letters[i].names))
             matcher->letter_of[type] = (uint8_t)letters[i].letter;

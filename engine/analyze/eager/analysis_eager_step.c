@@ -10,6 +10,7 @@
 #include "analyze/eager/eager_updates.h"
 #include "analyze/emit.h"
 #include "base/sample.h"
+#include "model/op_class.h"
 
 #include <string.h>
 
@@ -169,7 +170,7 @@ static const struct {
 } traits[] = {
     { "norm|linalg_vector_norm|linalg_norm|frobenius_norm", TRAIT_NORM },
     { "isnan|is_any_true", TRAIT_CHECK },
-    { "linear|matmul|mm|bmm|addmm|baddbmm|einsum|conv1d|conv3d", TRAIT_PRODUCT },
+    { "conv1d|conv3d", TRAIT_PRODUCT },
     { "conv2d|convolution", TRAIT_CONV },
     { "dropout|native_dropout|feature_dropout", TRAIT_DROPOUT },
     { "embedding|embedding_dense_backward|embedding_backward|embedding_bag|"
@@ -201,6 +202,8 @@ static enum trait trait_of(struct summer *summer, uint32_t type)
     if (summer->trait_of[type])
         return (enum trait)(summer->trait_of[type] - 1);
     name = eager_base_name(raw);
+    if (op_class_of(name) == OP_PRODUCT)
+        trait = TRAIT_PRODUCT;
     for (size_t i = 0; i < ARRAY_COUNT(traits); i++)
         if (str_fits(name, traits[i].names))
             trait = traits[i].trait;

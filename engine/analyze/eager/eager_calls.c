@@ -3,6 +3,7 @@
 #include "analyze/device/device_activity.h"
 #include "base/macros.h"
 #include "base/sort.h"
+#include "model/names.h"
 
 #include <stdlib.h>
 
@@ -535,7 +536,7 @@ double eager_product_flops(const struct profile *profile, uint32_t row)
     left = &profile->tensors.items[op->first_input];
     if (str_ends(name, STR("_cell")))
         return cell_flops(op, left);
-    if (str_fits(name, "addmm|baddbmm") && op->input_count > 2)
+    if (name_is(name, NAMES_ATEN_BIASED_PRODUCT) && op->input_count > 2)
         left++;
     right = left + 1;
     if (left->rank < 2 || right->rank < 1)

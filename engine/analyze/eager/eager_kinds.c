@@ -2,6 +2,7 @@
 #include "analyze/eager/eager_kinds.h"
 
 #include "base/macros.h"
+#include "model/op_class.h"
 
 static const struct {
     const char *names; /* str_fits */
@@ -11,7 +12,7 @@ static const struct {
     { "select", ANCHOR_SLICE, 64 },
     { "index|index_select|masked_select|nonzero", ANCHOR_PICK, 64 },
     { "slice|narrow", ANCHOR_SLICE, 12 },
-    { "lstm_cell|gru_cell|rnn_tanh_cell|rnn_relu_cell", ANCHOR_CELL, 64 },
+    { "*_cell", ANCHOR_CELL, 64 },
     { "cat|concat", ANCHOR_CONCAT, 24 },
     { "linear|matmul|mm|mv|addmm|conv1d|conv2d|embedding", ANCHOR_PRODUCT, 24 },
 };
@@ -19,9 +20,8 @@ static const struct {
     const char *names;
     uint16_t    traits;
 } traits[] = {
-    { "linear|matmul|mm|addmm|bmm|mv|dot|baddbmm|addmv", IS_PRODUCT },
     { "sigmoid|tanh", IS_GATE },
-    { "lstm_cell|gru_cell|rnn_tanh_cell|rnn_relu_cell", IS_GATE | IS_PRODUCT },
+    { "*_cell", IS_GATE | IS_PRODUCT },
     { "cat|concat", IS_CONCAT | IS_STACK },
     { "item|is_nonzero", IS_READBACK },
     { "select|slice|narrow", IS_LOOK | IS_SLICE },
@@ -30,10 +30,6 @@ static const struct {
     { "gather|index_select|embedding", IS_GATHER },
     { "copy|index_put|scatter|fill", IS_WRITE },
     { "stack", IS_LOOK | IS_STACK },
-    { "mse_loss|l1_loss|cross_entropy_loss|smooth_l1_loss|binary_cross_entropy|"
-      "binary_cross_entropy_with_logits|nll_loss|huber_loss",
-      IS_LOSS },
-    { "layer_norm|batch_norm|rms_norm|group_norm", IS_LAYER },
     { "scaled_dot_product_attention", IS_LAYER | IS_ATTENTION },
     { "to|type_as", IS_CONVERSION },
     { "argmax|max|topk", IS_PICK },
@@ -42,9 +38,15 @@ static const struct {
     { "unbind|split|split_with_sizes|tensor_split|chunk", IS_SPLIT },
 };
 
+static const uint16_t class_traits[OP_CLASS_COUNT] = {
+    [OP_PRODUCT] = IS_PRODUCT,
+    [OP_LOSS] = IS_LOSS,
+    [OP_NORMALISATION] = IS_LAYER,
+};
+
 struct eager_kind eager_kind_of(struct str name)
 {
-    struct eager_kind kind = { .is_known = 1 };
+    struct eager_kind kind = { .is_known = 1, .traits = class_traits[op_class_of(name)] };
 
     for (size_t i = 0; i < ARRAY_COUNT(anchors); i++)
         if (str_fits(name, anchors[i].names)) {

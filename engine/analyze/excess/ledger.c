@@ -1,5 +1,7 @@
 #include "analyze/excess/ledger.h"
 
+#include "model/names.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -89,7 +91,7 @@ const struct tensor *unit_input(const struct ledger *ledger, const struct work_u
 
 uint32_t unit_first_factor(const struct ledger *ledger, const struct work_unit *unit)
 {
-    return unit->kind == UNIT_OP && str_fits(unit_type(ledger, unit), "*addmm|*addbmm|*baddbmm");
+    return unit->kind == UNIT_OP && name_is(unit_type(ledger, unit), NAMES_ATEN_BIASED_PRODUCT);
 }
 
 const struct tensor *unit_left(const struct ledger *ledger, const struct work_unit *unit)

@@ -8,6 +8,7 @@
 #include "analyze/emit.h"
 #include "analyze/kernel/kernel_names.h"
 #include "analyze/kernel/kernel_times.h"
+#include "model/names.h"
 
 enum epilogue_fact { COUNT, NS, PRODUCT_NS, PRODUCT, OP };
 static const struct fact_spec produces[] = {
@@ -60,7 +61,7 @@ static double product_elements(const struct profile *profile, const struct op *o
 
     if (op->input_count < 2)
         return 0;
-    if (str_fits(name, "addmm|baddbmm") && op->input_count > 2)
+    if (name_is(name, NAMES_ATEN_BIASED_PRODUCT) && op->input_count > 2)
         left++;
     right = left + 1;
     if (left->rank < 2 || right->rank < 2)
