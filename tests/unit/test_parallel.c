@@ -1,6 +1,5 @@
 #include "base/macros.h"
 
-#include "base/background.h"
 #include "base/parallel.h"
 #include "testing.h"
 
@@ -36,26 +35,4 @@ TEST(every_index_is_worked_once)
         assert_int_equal(sum, rows[i].count ? rows[i].count * (rows[i].count - 1) / 2 : 0);
     }
     assert_true(parallel_cores() >= 1);
-}
-
-static void count(void *shared)
-{
-    ++*(int *)shared;
-}
-
-/* Once, however often its end is asked for; and where there is no thread, by the time of its end.
- */
-TEST(background_work_is_done_once)
-{
-    struct background background = { 0 };
-    int               times = 0;
-
-    background_end(&background);
-    background_begin(&background, count, &times);
-    background_end(&background);
-    background_end(&background);
-    assert_int_equal(times, 1);
-    background = (struct background) { .work = count, .shared = &times };
-    background_end(&background);
-    assert_int_equal(times, 2);
 }
