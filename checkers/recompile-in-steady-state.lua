@@ -14,6 +14,13 @@ return rule {
     min_compiling = { default = 0.3, min = 0, max = 1, unit = "share",
                       doc = "share of the step in one pass of XLA's compiler, from which the host's time around it "
                         .. "counts too" },
+    kept_calling = { default = 0.02, min = 0, max = 1, unit = "ratio",
+                     doc = "part of the host's time in calls of functions that were traced again, which calls of "
+                       .. "compiled ones take" },
+    min_all_steps = { default = 0.9, min = 0, max = 1, unit = "share",
+                      doc = "share of the steps that compile, from which all runs are first ones" },
+    kept_first_run = { default = 0.25, min = 0, max = 1, unit = "ratio",
+                       doc = "part of a program's first run that later ones take" },
     min_pipelines = { default = 0.8, min = 0, max = 1e6, unit = "count",
                       doc = "tf.data pipelines built a step, from which tracing is for them" },
     max_pipeline_share = { default = 0.3, min = 0, max = 1, unit = "share",
@@ -21,7 +28,8 @@ return rule {
   },
   doc = [[
 Tracing and compiling belong to the first steps. Later it means that shapes, dtypes or static
-arguments keep changing. Priced as the time in compiling and tracing, and the dispatch around it.
+arguments keep changing. Priced as the time in compiling and tracing, and the dispatch around it; in JAX also what
+first runs of programs take more than later ones, to choose and set up kernels, where all steps compile.
 Silent where few steps compile. Where each step builds an input pipeline, its functions are traced: a fact then.]],
 
   check = function(p, cfg)
@@ -55,7 +63,10 @@ Silent where few steps compile. Where each step builds an input pipeline, its fu
     end
     local edits = { { "scale", parts = { "compile" }, factor = 0 } }
     if p.framework == "jax" then
-      edits[2] = { "scale", parts = { "host" }, name = "PjitFunction.*", factor = 0.1 }
+      edits[2] = { "scale", parts = { "host" }, name = "PjitFunction.*", factor = cfg.kept_calling }
+      if steps_share >= cfg.min_all_steps then
+        edits[3] = { "scale", parts = { "compute", "copy" }, factor = cfg.kept_first_run }
+      end
     end
     -- XLA compiles inside the call of the function; what surrounds its passes is the host's.
     local compiling_ns = p:has("activities") and
@@ -76,7 +87,7 @@ Silent where few steps compile. Where each step builds an input pipeline, its fu
   end,
 
   examples = {
-    { name = "every step", framework = "jax", finding = true, replay = { 8e6 },
+    { name = "every step", framework = "jax", finding = true, replay = { 8e6, 4e5, 4e5 },
       facts = { ["step.ns"] = 1e7, ["compile.path_ns"] = 8e6, ["compile.steps_share"] = 1,
                 ["compile.count"] = 3 } },
     { name = "a pipeline each step", framework = "tensorflow", format = "xspace", finding = true, impact_ns = 1.7e6,
