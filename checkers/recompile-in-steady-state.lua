@@ -14,12 +14,12 @@ return rule {
     min_compiling = { default = 0.3, min = 0, max = 1, unit = "share",
                       doc = "share of the step in one pass of XLA's compiler, from which the host's time around it "
                         .. "counts too" },
-    kept_calling = { default = 0.02, min = 0, max = 1, unit = "ratio",
+    kept_calling = { default = 0.03, min = 0, max = 1, unit = "ratio",
                      doc = "part of the host's time in calls of functions that were traced again, which calls of "
                        .. "compiled ones take" },
     min_all_steps = { default = 0.9, min = 0, max = 1, unit = "share",
                       doc = "share of the steps that compile, from which all runs are first ones" },
-    kept_first_run = { default = 0.25, min = 0, max = 1, unit = "ratio",
+    kept_first_run = { default = 0.35, min = 0, max = 1, unit = "ratio",
                        doc = "part of a program's first run that later ones take" },
     min_pipelines = { default = 0.8, min = 0, max = 1e6, unit = "count",
                       doc = "tf.data pipelines built a step, from which tracing is for them" },

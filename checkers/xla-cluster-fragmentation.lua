@@ -51,6 +51,9 @@ return rule {
     min_runs = { default = 10, min = 2, max = 1e6, unit = "count", doc = "program runs a step" },
     max_run_ns = { default = 300e3, min = 0, max = 1e12, unit = "ns", doc = "median run that counts as small" },
     tiny_run_ns = { default = 50e3, min = 0, max = 1e12, unit = "ns", doc = "a median run that is mostly overhead" },
+    half_work_ns = { default = 10e3, min = 1, max = 1e12, unit = "ns",
+                     doc = "a median run up to which half of the computing in instructions is saved, of longer ones as "
+                       .. "much less" },
     min_loop = { default = 8, min = 2, max = 1e6, unit = "count",
                  doc = "runs a step of one program, from which it is part of a loop" },
     min_tiny_runs = { default = 32, min = 2, max = 1e6, unit = "count",
@@ -66,10 +69,10 @@ return rule {
   doc = [[
 Between two programs the host finds, prepares and launches the next one. Priced as the host time of the step divided
 by its runs: one program a step would remain; of runs that are mostly overhead half of the computing in instructions
-stays (all of it in a compiled loop, little where rows become a batch), and more of it where an accelerator runs
-several kernels in each, of longer ones that hold a single elementwise
-op two fifths. Also said of many such runs whose ops take less than half of the step. Silent when runs are long or the
-host hides behind them.]],
+stays (all of it in a compiled loop, little where rows become a batch), and more of it the longer the runs are, and
+where an accelerator runs several kernels in each; of longer ones that hold a single elementwise op two fifths. Also
+said of many such runs whose ops take less than half of the step. Silent when runs are long or the host hides behind
+them.]],
 
   check = function(p, cfg)
     local count, repeats = p.fact["runs.count"], p.fact["runs.main_count"]
@@ -98,7 +101,10 @@ host hides behind them.]],
     -- Programs of several kernels are what the compiler made of them; one more program around them changes little.
     local kernels = p:has("device.idle_share") and p:has("kernels.count_per_step")
       and p.fact["kernels.count_per_step"] / count or 1
-    local spared = small * (0.5 * inside / math.max(kernels, 1) + (1 - 1 / math.max(count, 1)) * (1 - inside))
+    -- The longer a run, the less of it is what each instruction costs however little it does.
+    local by_size = math.min(1, cfg.half_work_ns / math.max(p.fact["runs.median_ns"], 1))
+    local spared = small
+      * (0.5 * by_size * inside / math.max(kernels, 1) + (1 - 1 / math.max(count, 1)) * (1 - inside))
     return finding {
       title = ("A step runs %s small programs; the host takes %s of it"):format(fmt.whole(count), fmt.pct(share)),
       evidence = { { "program runs a step", count, "count" },
@@ -128,6 +134,9 @@ host hides behind them.]],
       facts = { ["step.ns"] = 1e7, ["runs.count"] = 96, ["runs.programs"] = 1, ["runs.main_count"] = 96,
                 ["runs.median_ns"] = 6e3, ["part.host_ns"] = 1.9e6, ["part.host_share"] = 0.19,
                 ["ops.self_share"] = 0.3 } },
+    { name = "substeps of 40 us", framework = "jax", finding = true, replay = { 3e6, 2e6 },
+      facts = { ["step.ns"] = 5e6, ["runs.count"] = 50, ["runs.programs"] = 1, ["runs.main_count"] = 50,
+                ["runs.median_ns"] = 4e4, ["part.host_ns"] = 3e6, ["part.host_share"] = 0.6 } },
     { name = "layers of five kernels each", framework = "jax", finding = true, replay = { 4.6e6, 9e6 },
       facts = { ["step.ns"] = 5e6, ["runs.count"] = 64, ["runs.programs"] = 1, ["runs.main_count"] = 64,
                 ["runs.median_ns"] = 1e4, ["part.host_ns"] = 4.4e6, ["part.host_share"] = 0.88,

@@ -146,6 +146,20 @@ static bool is_range(const struct activity *activity)
     return activity->kind == ACTIVITY_ANNOTATION || activity->kind == ACTIVITY_RUN;
 }
 
+bool frame_is_own_python(const struct ledger *ledger, uint32_t frame)
+{
+    const struct path    *path = ledger->path;
+    const struct profile *profile = ledger->study->profile;
+
+    for (; frame != NO_ID; frame = path->frames.items[frame].parent) {
+        const struct activity *activity = event_activity(profile, path->frames.items[frame].event);
+
+        if (activity->kind == ACTIVITY_PYTHON)
+            return activity->source != NO_ID && ledger->is_user[activity->source];
+    }
+    return false;
+}
+
 /* A frame's name without the mark that JAX's and TensorFlow's tracer sets before those of Python.
  */
 static const char *frame_name(const struct profile *profile, uint32_t name)

@@ -104,6 +104,8 @@ struct host_events {
 };
 bool host_events_next(struct host_events *events, uint32_t *event);
 
+/* The innermost Python around a frame is the program's own, none of a library's. */
+bool frame_is_own_python(const struct ledger *ledger, uint32_t frame);
 /* A function of JAX in which Python waits for a result, "$array.py:615 _value". */
 bool       frame_waits(const struct ledger *ledger, uint32_t name);
 bool       ledger_is_jax(const struct ledger *ledger);

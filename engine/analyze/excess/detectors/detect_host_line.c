@@ -46,7 +46,7 @@ static bool find_place(const struct ledger *ledger, uint32_t frame, uint32_t *us
 /* NULL: out of memory. */
 static struct line *line_for(struct finder *finder, uint32_t user, uint32_t callee)
 {
-    struct line line = { user, callee, NO_ID, NO_ID, 0, 0, 0, false };
+    struct line line = { .user = user, .callee = callee, .unit = NO_ID, .cell = NO_ID };
 
     for (size_t i = 0; i < finder->lines.count; i++)
         if (finder->lines.items[i].user == user && finder->lines.items[i].callee == callee)
@@ -167,25 +167,29 @@ static bool puts_together(const struct ledger *ledger, uint32_t callee)
     return name_is(name, NAMES_NUMPY_MAKER);
 }
 
+/* Whether a line's time is Python: beside a few programs and waits of other lines a function may
+ * work itself, or in a library, where nothing is started or waited for. */
+static bool is_python(const struct line *line, const struct line *all)
+{
+    return (all->calls <= 0 && !all->waits) ||
+           (line->calls <= 0 && !line->waits && all->calls < FEWEST_CALLS);
+}
+
 /* What a detector looks for: how much of a line's time it claims; 0: it is not its line. */
 static double share_of(const struct finder *finder, const struct detector *self,
                        const struct line *line)
 {
     struct line all = whole_function(finder, line->user);
-    bool        is_input = all.before_ns > 0.5 * all.ns;
+    double      least_ns = LEAST_SHARE * finder->ledger->total_ns;
 
-    if (all.calls <= 0)
-        return !all.waits && self->cause == (is_input ? CAUSE_WAIT_INPUT : CAUSE_PYTHON) &&
-                       all.ns >= LEAST_SHARE * finder->ledger->total_ns
-                   ? 1
-                   : 0;
-    /* Beside a few programs a function may work in a library that starts none. */
-    if (line->calls <= 0 && line->callee && !line->waits && all.calls < FEWEST_CALLS)
-        return self->cause == (is_input ? CAUSE_WAIT_INPUT : CAUSE_PYTHON) &&
-                       line->ns >= LEAST_SHARE * finder->ledger->total_ns
-                   ? 1
-                   : 0;
-    if (line->calls < FEWEST_CALLS || line->ns < LEAST_SHARE * finder->ledger->total_ns)
+    if (is_python(line, &all)) {
+        bool   is_input = all.before_ns > 0.5 * all.ns;
+        double ns = all.calls <= 0 && !all.waits ? all.ns : line->ns;
+
+        return self->cause == (is_input ? CAUSE_WAIT_INPUT : CAUSE_PYTHON) && ns >= least_ns ? 1
+                                                                                             : 0;
+    }
+    if (line->calls < FEWEST_CALLS || line->ns < least_ns)
         return 0;
     return self->cause ==
                    (puts_together(finder->ledger, line->callee) ? CAUSE_BYTES : CAUSE_DISPATCH)

@@ -71,7 +71,8 @@ static double go_over(struct finder *finder, uint32_t cell)
         while (row < finder->rows.count && finder->rows.items[row].next_start_ns <= unit->start_ns)
             row++;
         if (row == finder->rows.count || unit->kind != UNIT_PAUSE ||
-            unit->end_ns < finder->rows.items[row].first_ns)
+            unit->end_ns < finder->rows.items[row].first_ns ||
+            frame_is_own_python(ledger, unit->frame))
             continue;
         ns += unit->left_ns;
         if (cell != NO_ID)
