@@ -168,11 +168,13 @@ static bool puts_together(const struct ledger *ledger, uint32_t callee)
 }
 
 /* Whether a line's time is Python: beside a few programs and waits of other lines a function may
- * work itself, or in a library, where nothing is started or waited for. */
+ * work itself; beside programs also in a library, where nothing is started or waited for. */
 static bool is_python(const struct line *line, const struct line *all)
 {
-    return (all->calls <= 0 && !all->waits) ||
-           (line->calls <= 0 && !line->waits && all->calls < FEWEST_CALLS);
+    if (all->calls <= 0 && !all->waits)
+        return true;
+    return line->calls <= 0 && !line->waits && all->calls < FEWEST_CALLS &&
+           (all->calls > 0 || !line->callee);
 }
 
 /* What a detector looks for: how much of a line's time it claims; 0: it is not its line. */
