@@ -90,6 +90,14 @@ const char *judge_percent(struct arena *arena, double share)
     return text ? text : "";
 }
 
+struct check *judge_time_check(struct gate_result *result)
+{
+    for (size_t i = 0; i < result->checks.count; i++)
+        if (result->checks.items[i].kind == CHECK_TIME)
+            return &result->checks.items[i];
+    return NULL;
+}
+
 bool judge_add(struct judging *judging, struct check check)
 {
     check.detail = check.detail ? check.detail : "";
@@ -157,8 +165,8 @@ static bool explain(struct judging *judging)
 static bool compare(struct judging *judging)
 {
     return judge_unit(judging) && judge_workload(judging) && judge_counts(judging) &&
-           judge_memory(judging) && judge_time(judging) && judge_policy(judging) &&
-           judge_findings(judging) && explain(judging);
+           judge_memory(judging) && judge_time(judging) && judge_recorder(judging) &&
+           judge_policy(judging) && judge_findings(judging) && explain(judging);
 }
 
 static bool judge(struct judging *judging, struct err *err)

@@ -27,6 +27,9 @@ bool judge_memory(struct judging *judging);  /* judge_memory.c */
 bool judge_time(struct judging *judging);      /* judge_time.c: step, significance, uniform */
 /* "step slower: 2.00 ms, was 1.00 ms (+100 %)". */
 const char *judge_time_title(struct judging *judging, const char *verb);
+bool judge_recorder(struct judging *judging); /* judge_recorder.c: after time */
+/* The check of the step's time; NULL: there is none. */
+struct check *judge_time_check(struct gate_result *result);
 bool judge_policy(struct judging *judging);    /* judge_policy.c: after counts, memory and time */
 bool judge_findings(struct judging *judging);  /* judge_findings.c */
 bool judge_budgets(struct judging *judging, struct err *err); /* judge_budgets.c */

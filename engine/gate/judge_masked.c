@@ -16,18 +16,10 @@ static double share_of(const struct gate_result *result, enum part part, bool is
     return 0;
 }
 
-static struct check *time_check(struct gate_result *result)
-{
-    for (size_t i = 0; i < result->checks.count; i++)
-        if (result->checks.items[i].kind == CHECK_TIME)
-            return &result->checks.items[i];
-    return NULL;
-}
-
 bool judge_masked(struct judging *judging)
 {
     struct gate_result *result = judging->result;
-    struct check       *time = time_check(result);
+    struct check       *time = judge_time_check(result);
     double              before = share_of(result, PART_INPUT, false);
     double              after = share_of(result, PART_INPUT, true);
 

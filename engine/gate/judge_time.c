@@ -107,6 +107,32 @@ static bool is_fast_slower(struct judging *judging, const struct side *before,
                (1 + judging->limits->max_regression) * sample_quantile(y, m, FAST);
 }
 
+/* By which the machine was slower when the baseline was recorded, where that makes this step look
+ * faster; 0: it was not. */
+static double past_slowness(const struct judging *judging)
+{
+    struct judging past = *judging;
+
+    past.before = judging->after;
+    past.after = judging->before;
+    return load_factor(&past, judging->result->before_ns / judging->result->after_ns - 1);
+}
+
+/* Faster as all of the same work is: that says nothing about the code, whose counts then fail for
+ * themselves. */
+static bool add_slow_baseline(struct judging *judging, struct check check, double factor)
+{
+    check.outcome = OUTCOME_WARN;
+    check.title = judge_time_title(judging, "faster");
+    check.detail =
+        arena_text(judging->arena,
+                   "all the same work but its slowest part took %.3g times as long: other programs "
+                   "ran beside the "
+                   "baseline, or it had fewer cores or threads; write a new one on a quiet machine",
+                   factor);
+    return check.detail && judge_add(judging, check);
+}
+
 /* No slow-down that is sure. One of the limit or more that chance may have made cannot be told
  * from the recordings; nor can a smaller one where steps vary so much that the program may be half
  * as slow again, or that it may be slower by the limit and does more. Where steps vary so much, a
@@ -123,6 +149,9 @@ static bool add_unsure(struct judging *judging, const struct judgement *judgemen
          (result->change > 0 || is_fast_slower(judging, before, after))) ||
         (result->change_high >= judging->limits->max_regression && grown_count(result, true));
 
+    double past = is_faster ? past_slowness(judging) : 0;
+    if (past > 0)
+        return add_slow_baseline(judging, check, past);
     result->pace = is_faster ? PACE_FASTER : PACE_UNKNOWN;
     check.detail = judgement->how;
     check.title =

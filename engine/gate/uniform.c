@@ -94,14 +94,25 @@ static double steady_share(const struct same_work *work, double tolerance)
     return steady_ns / work->all_before_ns;
 }
 
+/* Whether an accelerator, which other programs on the host do not slow down, takes as long as
+ * before for what both run there; true without one. */
+static bool is_device_steady(const struct judging *judging, double tolerance)
+{
+    struct same_work kernels;
+
+    if (judging->after->items[ITEM_KERNEL].rows.count == 0)
+        return true;
+    return find_same_work(&kernels, judging, ITEM_KERNEL) && covers(&kernels, COVERED_SHARE) &&
+           fabs(kernels.all_after_ns / kernels.all_before_ns - 1) <= tolerance;
+}
+
 double load_factor(const struct judging *judging, double change)
 {
     double           expected = SHARED_CHANGE * change, rest;
     struct same_work work;
 
-    /* A device has clocks of its own, and its kernels tell. */
-    if (judging->after->items[ITEM_KERNEL].rows.count > 0 ||
-        !find_same_work(&work, judging, ITEM_OP) || !covers(&work, SAME_WORK))
+    if (!is_device_steady(judging, expected) || !find_same_work(&work, judging, ITEM_OP) ||
+        !covers(&work, SAME_WORK))
         return 0;
     /* Without what one change of code would be. */
     rest = (work.all_after_ns - work.after_ns[work.most]) /
