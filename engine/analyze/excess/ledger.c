@@ -52,19 +52,48 @@ void ledger_claim(struct ledger *ledger, uint32_t cell, struct work_unit *unit, 
     }
 }
 
-bool ledger_tell(struct ledger *ledger, uint32_t cell, const char *format, ...)
+void ledger_claim_ops(struct ledger *ledger, uint32_t cell, uint32_t first, uint32_t last,
+                      double share)
 {
-    char    text[256];
-    va_list arguments;
-    int     length;
+    for (uint32_t u = first; u <= last; u++)
+        if (unit_goes_with_ops(&ledger->units.items[u]))
+            ledger_claim(ledger, cell, &ledger->units.items[u], share);
+}
 
-    va_start(arguments, format);
-    length = vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    if (length < 0)
+static bool tell(struct ledger *ledger, uint32_t cell, const char *format, va_list arguments)
+{
+    char text[256];
+
+    if (vsnprintf(text, sizeof text, format, arguments) < 0)
         return true;
     ledger->cells.items[cell].detail = facts_name(&ledger->study->facts, str_from(text));
     return ledger->cells.items[cell].detail != NO_ID;
+}
+
+bool ledger_tell(struct ledger *ledger, uint32_t cell, const char *format, ...)
+{
+    va_list arguments;
+    bool    is_told;
+
+    va_start(arguments, format);
+    is_told = tell(ledger, cell, format, arguments);
+    va_end(arguments);
+    return is_told;
+}
+
+bool ledger_cell_once(struct ledger *ledger, const struct detector *self,
+                      const struct work_unit *at, uint32_t *cell, const char *format, ...)
+{
+    va_list arguments;
+    bool    is_told;
+
+    if (*cell != NO_ID)
+        return true;
+    *cell = ledger_cell(ledger, self, at);
+    va_start(arguments, format);
+    is_told = *cell != NO_ID && tell(ledger, *cell, format, arguments);
+    va_end(arguments);
+    return is_told;
 }
 
 bool ledger_is_jax(const struct ledger *ledger)

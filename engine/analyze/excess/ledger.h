@@ -86,8 +86,15 @@ uint32_t ledger_cell(struct ledger *ledger, const struct detector *self,
                      const struct work_unit *at);
 /* Charges a share of what is left of a unit to a cell. */
 void ledger_claim(struct ledger *ledger, uint32_t cell, struct work_unit *unit, double share);
+/* The same of the units that go with ops (unit_goes_with_ops), from row `first` to `last`. */
+void ledger_claim_ops(struct ledger *ledger, uint32_t cell, uint32_t first, uint32_t last,
+                      double share);
 /* Says what shows it, in a few words. */
 bool ledger_tell(struct ledger *ledger, uint32_t cell, const char *format, ...) CHECK_PRINTF(3, 4);
+/* Both, where *cell is NO_ID still. false: out of memory. */
+bool ledger_cell_once(struct ledger *ledger, const struct detector *self,
+                      const struct work_unit *at, uint32_t *cell, const char *format, ...)
+    CHECK_PRINTF(5, 6);
 
 /* The line of the user's program that a unit's op was made by; instructions that have none belong
  * to what makes or takes their results. A row of profile->sources, or NO_ID. */

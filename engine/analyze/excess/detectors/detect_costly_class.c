@@ -103,12 +103,9 @@ static bool claim(struct finder *finder, const struct detector *self, struct wor
         return false;
     if (place->ns < LEAST_SHARE * ledger->total_ns)
         return true;
-    if (place->cell == NO_ID) {
-        place->cell = ledger_cell(ledger, self, place->largest);
-        if (place->cell == NO_ID ||
-            !ledger_tell(ledger, place->cell, "%s", op_class_name((enum op_class)unit->op_class)))
-            return false;
-    }
+    if (!ledger_cell_once(ledger, self, place->largest, &place->cell, "%s",
+                          op_class_name((enum op_class)unit->op_class)))
+        return false;
     ledger_claim(ledger, place->cell, unit, finder->share[unit->op_class]);
     return true;
 }

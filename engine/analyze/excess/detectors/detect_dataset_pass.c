@@ -151,13 +151,9 @@ static bool claim(struct finder *finder, const struct detector *self)
 
         if (share <= 0 || is_gradient(ledger, unit))
             continue;
-        if (cell == NO_ID) {
-            cell = ledger_cell(ledger, self, unit);
-            if (cell == NO_ID ||
-                !ledger_tell(ledger, cell,
-                             "a data set is reduced inside of the function that trains"))
-                return false;
-        }
+        if (!ledger_cell_once(ledger, self, unit, &cell,
+                              "a data set is reduced inside of the function that trains"))
+            return false;
         ledger_claim(ledger, cell, unit, RARE_SHARE * share);
     }
     return true;

@@ -30,16 +30,10 @@ static bool claim(struct ledger *ledger, const struct detector *self, const stru
 {
     if (stretch->tensors < FEWEST_TENSORS)
         return true;
-    if (*cell == NO_ID) {
-        *cell = ledger_cell(ledger, self, &ledger->units.items[stretch->first]);
-        if (*cell == NO_ID ||
-            !ledger_tell(ledger, *cell, "%u tensors are copied with their storage",
-                         stretch->tensors))
-            return false;
-    }
-    for (uint32_t u = stretch->first; u <= stretch->last; u++)
-        if (unit_goes_with_ops(&ledger->units.items[u]))
-            ledger_claim(ledger, *cell, &ledger->units.items[u], KEPT_SHARE);
+    if (!ledger_cell_once(ledger, self, &ledger->units.items[stretch->first], cell,
+                          "%u tensors are copied with their storage", stretch->tensors))
+        return false;
+    ledger_claim_ops(ledger, *cell, stretch->first, stretch->last, KEPT_SHARE);
     return true;
 }
 

@@ -88,12 +88,9 @@ static uint32_t scaled_from(const struct ledger *ledger, uint32_t user)
 static bool claim(struct ledger *ledger, const struct detector *self, uint32_t first, uint32_t end,
                   const char *what, uint32_t *cell)
 {
-    if (*cell == NO_ID) {
-        *cell = ledger_cell(ledger, self, &ledger->units.items[first]);
-        if (*cell == NO_ID ||
-            !ledger_tell(ledger, *cell, "%s is the weight of the next product", what))
-            return false;
-    }
+    if (!ledger_cell_once(ledger, self, &ledger->units.items[first], cell,
+                          "%s is the weight of the next product", what))
+        return false;
     for (uint32_t u = first; u < end; u++)
         if (ledger->units.items[u].kind == UNIT_OP)
             ledger_claim(ledger, *cell, &ledger->units.items[u], 1);

@@ -114,11 +114,8 @@ static bool claim(struct finder *finder, const struct detector *self, enum kind 
 
         if (finder->kind[u] < first || finder->kind[u] > last)
             continue;
-        if (cell == NO_ID) {
-            cell = ledger_cell(ledger, self, unit);
-            if (cell == NO_ID || !ledger_tell(ledger, cell, "%s", detail))
-                return false;
-        }
+        if (!ledger_cell_once(ledger, self, unit, &cell, "%s", detail))
+            return false;
         ledger_claim(ledger, cell, unit, share);
     }
     return true;

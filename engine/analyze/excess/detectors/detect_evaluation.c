@@ -86,13 +86,10 @@ static bool claim(struct finder *finder, const struct detector *self, const stru
     if (stretch->is_inside || !stretch->is_judged || stretch->products < FEWEST_PRODUCTS ||
         stretch->known < KNOWN_WEIGHTS * stretch->products || is_same_batch(finder, stretch))
         return true;
-    if (*cell == NO_ID) {
-        *cell = ledger_cell(ledger, self, &ledger->units.items[stretch->first]);
-        if (*cell == NO_ID || !ledger_tell(ledger, *cell,
-                                           "products of the trained weights that nothing is "
-                                           "trained by"))
-            return false;
-    }
+    if (!ledger_cell_once(ledger, self, &ledger->units.items[stretch->first], cell,
+                          "products of the trained weights that nothing is "
+                          "trained by"))
+        return false;
     for (uint32_t u = stretch->first; u <= stretch->last; u++)
         if (ledger->units.items[u].phase == UNIT_FORWARD)
             ledger_claim(ledger, *cell, &ledger->units.items[u], 1);

@@ -60,12 +60,9 @@ static bool find(struct ledger *ledger, const struct detector *self)
 
         if (!is_fixed(ledger, u) || steps[unit->op] < ledger->step_count)
             continue;
-        if (cell == NO_ID) {
-            cell = ledger_cell(ledger, self, unit);
-            if (cell == NO_ID || !ledger_tell(ledger, cell, "a matrix of %lld rows in each step",
-                                              (long long)unit_input(ledger, unit, 0)->dims[0]))
-                return false;
-        }
+        if (!ledger_cell_once(ledger, self, unit, &cell, "a matrix of %lld rows in each step",
+                              (long long)unit_input(ledger, unit, 0)->dims[0]))
+            return false;
         ledger_claim(ledger, cell, unit, 1);
     }
     return true;

@@ -40,13 +40,9 @@ static bool find_fixed(struct ledger *ledger, const struct detector *self)
         }
         if (!is_stateful)
             continue;
-        if (cell == NO_ID) {
-            cell = ledger_cell(ledger, self, unit);
-            if (cell == NO_ID ||
-                !ledger_tell(ledger, cell,
-                             "made of arguments alone, of nothing that the step changes"))
-                return false;
-        }
+        if (!ledger_cell_once(ledger, self, unit, &cell,
+                              "made of arguments alone, of nothing that the step changes"))
+            return false;
         ledger_claim(ledger, cell, unit, 1);
     }
     return true;

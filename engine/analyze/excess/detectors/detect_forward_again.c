@@ -79,12 +79,9 @@ static bool look_at_step(struct finder *finder, const struct detector *self, siz
         }
         if (is_loop || finder->seen[finder->base_of[unit->op] - 1] != finder->round)
             continue;
-        if (*cell == NO_ID) {
-            *cell = ledger_cell(ledger, self, unit);
-            if (*cell == NO_ID ||
-                !ledger_tell(ledger, *cell, "copies of forward ops run once gradients have begun"))
-                return false;
-        }
+        if (!ledger_cell_once(ledger, self, unit, cell,
+                              "copies of forward ops run once gradients have begun"))
+            return false;
         ledger_claim(ledger, *cell, unit, 1);
     }
     return true;

@@ -94,11 +94,8 @@ static bool claim_step(struct finder *finder, const struct detector *self, size_
         if (!unit_goes_with_ops(unit) ||
             (unit->kind == UNIT_OP && (unit->op == NO_ID || !finder->is_frozen[unit->op])))
             continue;
-        if (*cell == NO_ID)
-            *cell = ledger_cell(ledger, self, unit);
-        if (*cell == NO_ID ||
-            !ledger_tell(ledger, *cell,
-                         "layers that no gradient goes through, before what is trained"))
+        if (!ledger_cell_once(ledger, self, unit, cell,
+                              "layers that no gradient goes through, before what is trained"))
             return false;
         ledger_claim(ledger, *cell, unit, 1);
     }

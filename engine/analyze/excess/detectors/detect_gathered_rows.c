@@ -159,14 +159,11 @@ static bool find(struct ledger *ledger, const struct detector *self)
 
         if (!gather)
             continue;
-        if (gather->cell == NO_ID) {
-            gather->cell = ledger_cell(ledger, self, unit);
-            if (gather->cell == NO_ID ||
-                !ledger_tell(
-                    ledger, gather->cell, "each of %.0f devices has all of %.60s", gather->parts,
-                    profile_str(finder.profile, finder.profile->ops.items[gather->op].name).data))
-                return false;
-        }
+        if (!ledger_cell_once(
+                ledger, self, unit, &gather->cell, "each of %.0f devices has all of %.60s",
+                gather->parts,
+                profile_str(finder.profile, finder.profile->ops.items[gather->op].name).data))
+            return false;
         ledger_claim(ledger, gather->cell, unit,
                      unit->part == PART_COMMUNICATION || unit->op == gather->order
                          ? 1

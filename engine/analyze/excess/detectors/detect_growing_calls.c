@@ -87,15 +87,11 @@ static bool claim(struct finder *finder, const struct detector *self, const stru
 
         if (!call || call->needed >= 1)
             continue;
-        if (cell == NO_ID) {
-            cell = ledger_cell(ledger, self, unit);
-            if (cell == NO_ID ||
-                !ledger_tell(ledger, cell,
-                             "a function runs more ops from call to call, %zu calls in a row, "
-                             "then begins anew",
-                             series->longest))
-                return false;
-        }
+        if (!ledger_cell_once(ledger, self, unit, &cell,
+                              "a function runs more ops from call to call, %zu calls in a row, "
+                              "then begins anew",
+                              series->longest))
+            return false;
         ledger_claim(ledger, cell, unit, 1 - call->needed);
     }
     return true;

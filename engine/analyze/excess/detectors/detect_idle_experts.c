@@ -75,13 +75,10 @@ static bool claim(struct ledger *ledger, const struct detector *self, const stru
         return false;
     for (uint32_t u = routing->at + 1; u <= routing->last; u++)
         marks[u] = ledger->units.items[u].kind == UNIT_OP;
-    if (*cell == NO_ID) {
-        *cell = ledger_cell(ledger, self, &ledger->units.items[routing->last]);
-        if (*cell == NO_ID ||
-            !ledger_tell(ledger, *cell, "%lld of %lld experts are picked, and all work on all rows",
-                         (long long)routing->picked, (long long)routing->experts))
-            return false;
-    }
+    if (!ledger_cell_once(ledger, self, &ledger->units.items[routing->last], cell,
+                          "%lld of %lld experts are picked, and all work on all rows",
+                          (long long)routing->picked, (long long)routing->experts))
+        return false;
     for (uint32_t u = routing->at + 1; u < end; u++)
         if (marks[u])
             ledger_claim(ledger, *cell, &ledger->units.items[u],

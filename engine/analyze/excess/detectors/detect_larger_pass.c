@@ -93,17 +93,12 @@ static bool claim(struct finder *finder, const struct detector *self, const stru
 
     if (pass->products < FEWEST_PRODUCTS || pass->is_smaller || pass->last <= pass->first)
         return true;
-    if (*cell == NO_ID) {
-        *cell = ledger_cell(ledger, self, &ledger->units.items[pass->first]);
-        if (*cell == NO_ID ||
-            !ledger_tell(ledger, *cell, "%lld rows pass without gradients, and %lld are trained",
-                         (long long)pass->rows, (long long)pass->trained_rows))
-            return false;
-    }
-    for (uint32_t u = pass->first; u <= pass->last; u++)
-        if (unit_goes_with_ops(&ledger->units.items[u]))
-            ledger_claim(ledger, *cell, &ledger->units.items[u],
-                         1 - (double)pass->trained_rows / (double)pass->rows);
+    if (!ledger_cell_once(ledger, self, &ledger->units.items[pass->first], cell,
+                          "%lld rows pass without gradients, and %lld are trained",
+                          (long long)pass->rows, (long long)pass->trained_rows))
+        return false;
+    ledger_claim_ops(ledger, *cell, pass->first, pass->last,
+                     1 - (double)pass->trained_rows / (double)pass->rows);
     return true;
 }
 

@@ -112,14 +112,10 @@ static bool is_gradient_of(const struct ledger *ledger, const struct work_unit *
 static bool claim(struct finder *finder, const struct detector *self, struct work_unit *unit,
                   const struct again *again)
 {
-    if (finder->cell == NO_ID) {
-        finder->cell = ledger_cell(finder->ledger, self, unit);
-        if (finder->cell == NO_ID ||
-            !ledger_tell(finder->ledger, finder->cell,
-                         "a product of %lld rows that were looked up in a table of fewer",
-                         (long long)again->rows))
-            return false;
-    }
+    if (!ledger_cell_once(finder->ledger, self, unit, &finder->cell,
+                          "a product of %lld rows that were looked up in a table of fewer",
+                          (long long)again->rows))
+        return false;
     ledger_claim(finder->ledger, finder->cell, unit, again->share);
     return true;
 }

@@ -90,12 +90,9 @@ static bool claim(struct finder *finder, const struct detector *self, uint32_t f
 {
     struct ledger *ledger = finder->ledger;
 
-    if (*cell == NO_ID) {
-        *cell = ledger_cell(ledger, self, &ledger->units.items[from]);
-        if (*cell == NO_ID ||
-            !ledger_tell(ledger, *cell, "%u tensors are made one by one and stacked", items))
-            return false;
-    }
+    if (!ledger_cell_once(ledger, self, &ledger->units.items[from], cell,
+                          "%u tensors are made one by one and stacked", items))
+        return false;
     for (uint32_t u = from; u < end; u++)
         ledger_claim(ledger, *cell, &ledger->units.items[u],
                      share_of(ledger, &ledger->units.items[u], items));

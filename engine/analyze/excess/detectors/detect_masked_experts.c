@@ -257,12 +257,9 @@ static bool claim(struct finder *finder, const struct detector *self, size_t nee
 
         if (unit->kind != UNIT_OP || unit->op == NO_ID || !finder->scope_of[unit->op])
             continue;
-        if (cell == NO_ID)
-            cell = ledger_cell(ledger, self, unit);
-        if (cell == NO_ID ||
-            !ledger_tell(ledger, cell,
-                         "%zu networks run on all rows, and %zu of them count for each",
-                         finder->experts, needed))
+        if (!ledger_cell_once(ledger, self, unit, &cell,
+                              "%zu networks run on all rows, and %zu of them count for each",
+                              finder->experts, needed))
             return false;
         ledger_claim(ledger, cell, unit, share);
     }

@@ -67,13 +67,10 @@ static bool look_at_step(struct ledger *ledger, const struct detector *self, siz
 
         if (unit->left_ns <= 0 || !unit_goes_with_ops(unit))
             continue;
-        if (*cell == NO_ID) {
-            *cell = ledger_cell(ledger, self, unit);
-            if (*cell == NO_ID || !ledger_tell(ledger, *cell,
-                                               "ops behind the update sort or count what was "
-                                               "predicted"))
-                return false;
-        }
+        if (!ledger_cell_once(ledger, self, unit, cell,
+                              "ops behind the update sort or count what was "
+                              "predicted"))
+            return false;
         ledger_claim(ledger, *cell, unit, RARE_SHARE);
     }
     return true;

@@ -113,11 +113,9 @@ static bool claim(struct finder *finder, const struct detector *self)
 
         if (share <= 0)
             continue;
-        if (cell == NO_ID)
-            cell = ledger_cell(ledger, self, unit);
-        if (cell == NO_ID ||
-            !ledger_tell(ledger, cell, "predictions are counted %s in the function that trains",
-                         finder->has[TYPE_JOINED] ? "against thresholds" : "in bins"))
+        if (!ledger_cell_once(ledger, self, unit, &cell,
+                              "predictions are counted %s in the function that trains",
+                              finder->has[TYPE_JOINED] ? "against thresholds" : "in bins"))
             return false;
         ledger_claim(ledger, cell, unit, share);
     }

@@ -84,15 +84,11 @@ static bool claim(struct finder *finder, const struct detector *self, uint32_t b
 {
     struct ledger *ledger = finder->ledger;
 
-    if (*cell == NO_ID) {
-        *cell = ledger_cell(ledger, self, &ledger->units.items[finder->first]);
-        if (*cell == NO_ID ||
-            !ledger_tell(
-                ledger, *cell,
-                "%u matrices are filled, read or packed before the first product takes one",
-                finder->weights))
-            return false;
-    }
+    if (!ledger_cell_once(
+            ledger, self, &ledger->units.items[finder->first], cell,
+            "%u matrices are filled, read or packed before the first product takes one",
+            finder->weights))
+        return false;
     for (uint32_t u = finder->first; u < behind; u++)
         ledger_claim(ledger, *cell, &ledger->units.items[u], 1);
     return true;

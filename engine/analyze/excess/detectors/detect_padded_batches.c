@@ -66,13 +66,9 @@ static bool find(struct ledger *ledger, const struct detector *self)
 
         if (!is_of_batch(unit))
             continue;
-        if (cell == NO_ID) {
-            cell = ledger_cell(ledger, self, unit);
-            if (cell == NO_ID ||
-                !ledger_tell(ledger, cell,
-                             "batches are padded without grouping by length, and steps differ"))
-                return false;
-        }
+        if (!ledger_cell_once(ledger, self, unit, &cell,
+                              "batches are padded without grouping by length, and steps differ"))
+            return false;
         ledger_claim(ledger, cell, unit, PADDED_SHARE);
     }
     return true;

@@ -44,18 +44,13 @@ static bool is_paired(const struct rounds *rounds, const struct round_block *blo
 static bool claim(struct ledger *ledger, const struct detector *self, const struct rounds *rounds,
                   const struct round_block *block, uint32_t *cell)
 {
-    if (*cell == NO_ID) {
-        *cell = ledger_cell(ledger, self, &ledger->units.items[rounds->units[block->starts[0]]]);
-        if (*cell == NO_ID ||
-            !ledger_tell(ledger, *cell, "%u ops, and the same again right behind", block->length))
-            return false;
-    }
+    if (!ledger_cell_once(ledger, self, &ledger->units.items[rounds->units[block->starts[0]]], cell,
+                          "%u ops, and the same again right behind", block->length))
+        return false;
     for (uint32_t r = 1; r < block->count; r += 2) {
         uint32_t last = rounds->units[block->starts[r] + block->length - 1];
 
-        for (uint32_t u = rounds->units[block->starts[r]]; u <= last; u++)
-            if (unit_goes_with_ops(&ledger->units.items[u]))
-                ledger_claim(ledger, *cell, &ledger->units.items[u], 1);
+        ledger_claim_ops(ledger, *cell, rounds->units[block->starts[r]], last, 1);
     }
     return true;
 }

@@ -139,14 +139,10 @@ static bool find(struct ledger *ledger, const struct detector *self)
 
         if (!chain || unit->op_class == OP_VIEW)
             continue;
-        if (finder.cell == NO_ID) {
-            finder.cell = ledger_cell(ledger, self, unit);
-            if (finder.cell == NO_ID ||
-                !ledger_tell(ledger, finder.cell,
-                             "all pairs of %lld and %lld rows are made and only multiplied",
-                             (long long)chain->rows, (long long)chain->columns))
-                return false;
-        }
+        if (!ledger_cell_once(ledger, self, unit, &finder.cell,
+                              "all pairs of %lld and %lld rows are made and only multiplied",
+                              (long long)chain->rows, (long long)chain->columns))
+            return false;
         ledger_claim(ledger, finder.cell, unit, 1 - operations_then(chain) / operations_now(chain));
     }
     return true;

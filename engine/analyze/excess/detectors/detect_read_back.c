@@ -183,13 +183,10 @@ static bool find(struct ledger *ledger, const struct detector *self)
 
         if (!stretch)
             continue;
-        if (cell == NO_ID) {
-            cell = ledger_cell(ledger, self, unit);
-            if (cell == NO_ID ||
-                !ledger_tell(ledger, cell, "%s: %.0f variables are read one by one, %.0f written",
-                             purpose_of(&finder), stretch->reads, stretch->writes))
-                return false;
-        }
+        if (!ledger_cell_once(ledger, self, unit, &cell,
+                              "%s: %.0f variables are read one by one, %.0f written",
+                              purpose_of(&finder), stretch->reads, stretch->writes))
+            return false;
         ledger_claim(ledger, cell, unit, RARE_SHARE);
     }
     return true;

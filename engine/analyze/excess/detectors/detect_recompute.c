@@ -29,12 +29,9 @@ static bool goes_forward(const struct ledger *ledger, const struct work_unit *un
 static bool claim(struct ledger *ledger, const struct detector *self, uint32_t first, uint32_t last,
                   uint32_t *cell)
 {
-    if (*cell == NO_ID) {
-        *cell = ledger_cell(ledger, self, &ledger->units.items[first]);
-        if (*cell == NO_ID ||
-            !ledger_tell(ledger, *cell, "layers run forward inside nodes of the backward pass"))
-            return false;
-    }
+    if (!ledger_cell_once(ledger, self, &ledger->units.items[first], cell,
+                          "layers run forward inside nodes of the backward pass"))
+        return false;
     for (uint32_t u = first; u <= last; u++)
         ledger_claim(ledger, *cell, &ledger->units.items[u], 1);
     return true;

@@ -156,18 +156,13 @@ static bool claim(struct finder *finder, const struct detector *self, const size
 {
     struct ledger *ledger = finder->ledger;
 
-    if (*cell == NO_ID) {
-        *cell = ledger_cell(ledger, self, op_at(finder, starts[0]));
-        if (*cell == NO_ID ||
-            !ledger_tell(ledger, *cell,
-                         "the same look-up and the same layers behind it %zu times a step", rounds))
-            return false;
-    }
+    if (!ledger_cell_once(ledger, self, op_at(finder, starts[0]), cell,
+                          "the same look-up and the same layers behind it %zu times a step",
+                          rounds))
+        return false;
     for (size_t r = 1; r < rounds; r++)
-        for (uint32_t u = finder->rows.ops[starts[r]];
-             u < finder->rows.ops[starts[r] + length - 1] + 1; u++)
-            if (unit_goes_with_ops(&ledger->units.items[u]))
-                ledger_claim(ledger, *cell, &ledger->units.items[u], 1);
+        ledger_claim_ops(ledger, *cell, finder->rows.ops[starts[r]],
+                         finder->rows.ops[starts[r] + length - 1], 1);
     return true;
 }
 

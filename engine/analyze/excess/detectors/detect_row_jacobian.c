@@ -93,14 +93,10 @@ static bool find(struct ledger *ledger, const struct detector *self)
 
         if (!is_vectorized(name_of(ledger, unit->op)))
             continue;
-        if (cell == NO_ID) {
-            cell = ledger_cell(ledger, self, unit);
-            if (cell == NO_ID ||
-                !ledger_tell(ledger, cell,
-                             "vectorized gradients take %.0f times as long as the model",
-                             sums.vectorized_ns / sums.model_ns))
-                return false;
-        }
+        if (!ledger_cell_once(ledger, self, unit, &cell,
+                              "vectorized gradients take %.0f times as long as the model",
+                              sums.vectorized_ns / sums.model_ns))
+            return false;
         ledger_claim(ledger, cell, unit, 1 - 1 / rows_of(&sums));
     }
     return true;

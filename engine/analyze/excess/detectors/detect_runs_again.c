@@ -180,10 +180,8 @@ static bool claim_step(struct finder *finder, const struct detector *self, size_
 
         if (share <= 0)
             continue;
-        if (*cell == NO_ID)
-            *cell = ledger_cell(ledger, self, unit);
-        if (*cell == NO_ID ||
-            !ledger_tell(ledger, *cell, "ops of one run of a session again in another one"))
+        if (!ledger_cell_once(ledger, self, unit, cell,
+                              "ops of one run of a session again in another one"))
             return false;
         ledger_claim(ledger, *cell, unit, share);
     }

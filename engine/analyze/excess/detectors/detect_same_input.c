@@ -122,19 +122,14 @@ static bool claim(const struct call_rows *rows, const struct detector *self,
 {
     struct ledger *ledger = rows->ledger;
 
-    if (*cell == NO_ID) {
-        *cell = ledger_cell(ledger, self, call_op(rows, from));
-        if (*cell == NO_ID ||
-            !ledger_tell(ledger, *cell, "layers on what no round of a loop makes, %u times a step",
-                         stretch->calls))
-            return false;
-    }
+    if (!ledger_cell_once(ledger, self, call_op(rows, from), cell,
+                          "layers on what no round of a loop makes, %u times a step",
+                          stretch->calls))
+        return false;
     for (uint32_t call = 1; call < stretch->calls; call++) {
         uint32_t move = call * stretch->distance;
 
-        for (uint32_t u = rows->ops[from + move]; u <= rows->ops[end - 1 + move]; u++)
-            if (unit_goes_with_ops(&ledger->units.items[u]))
-                ledger_claim(ledger, *cell, &ledger->units.items[u], 1);
+        ledger_claim_ops(ledger, *cell, rows->ops[from + move], rows->ops[end - 1 + move], 1);
     }
     return true;
 }

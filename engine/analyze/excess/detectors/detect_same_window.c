@@ -64,14 +64,11 @@ static bool claim(struct finder *finder, const struct detector *self, uint32_t f
 {
     struct ledger *ledger = finder->ledger;
 
-    if (*cell == NO_ID) {
-        *cell = ledger_cell(ledger, self, &ledger->units.items[from]);
-        if (*cell == NO_ID || !ledger_tell(ledger, *cell,
-                                           "the last %.0f words go through the network "
-                                           "for each new one, %zu rounds",
-                                           words, finder->starts.count))
-            return false;
-    }
+    if (!ledger_cell_once(ledger, self, &ledger->units.items[from], cell,
+                          "the last %.0f words go through the network "
+                          "for each new one, %zu rounds",
+                          words, finder->starts.count))
+        return false;
     for (uint32_t u = from; u < end; u++) {
         struct work_unit *unit = &ledger->units.items[u];
 

@@ -61,12 +61,9 @@ static bool claim_up_to(struct finder *finder, const struct detector *self, uint
 {
     struct ledger *ledger = finder->ledger;
 
-    if (*cell == NO_ID) {
-        *cell = ledger_cell(ledger, self, &ledger->units.items[op]);
-        if (*cell == NO_ID || !ledger_tell(ledger, *cell, "rows of %u tables are updated apart",
-                                           (unsigned)finder->updates))
-            return false;
-    }
+    if (!ledger_cell_once(ledger, self, &ledger->units.items[op], cell,
+                          "rows of %u tables are updated apart", (unsigned)finder->updates))
+        return false;
     for (uint32_t u = from; u <= op; u++)
         if (unit_goes_with_ops(&ledger->units.items[u]))
             ledger_claim(ledger, *cell, &ledger->units.items[u],

@@ -102,13 +102,10 @@ static bool claim_forward(struct finder *finder, const struct detector *self, si
     struct ledger *ledger = finder->ledger;
     uint32_t       first = finder->ops[join - ops];
 
-    if (finder->cell == NO_ID) {
-        finder->cell = ledger_cell(ledger, self, &ledger->units.items[first]);
-        if (finder->cell == NO_ID ||
-            !ledger_tell(ledger, finder->cell, "%u ops each for %u parts that are then joined",
-                         (unsigned)ops / parts, parts))
-            return false;
-    }
+    if (!ledger_cell_once(ledger, self, &ledger->units.items[first], &finder->cell,
+                          "%u ops each for %u parts that are then joined", (unsigned)ops / parts,
+                          parts))
+        return false;
     for (uint32_t u = first; u < finder->ops[join]; u++)
         ledger_claim(ledger, finder->cell, &ledger->units.items[u],
                      share_of(ledger, &ledger->units.items[u], parts));

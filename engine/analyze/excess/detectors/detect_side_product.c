@@ -117,14 +117,10 @@ static bool look_at_step(struct ledger *ledger, const struct detector *self, siz
     for (uint32_t u = first; u < end; u++) {
         if (!find_path(ledger, u, end, &path))
             continue;
-        if (*cell == NO_ID) {
-            *cell = ledger_cell(ledger, self, &ledger->units.items[u]);
-            if (*cell == NO_ID ||
-                !ledger_tell(ledger, *cell,
-                             "%u pairs of thin products are added to a product of the same input",
-                             pairs))
-                return false;
-        }
+        if (!ledger_cell_once(ledger, self, &ledger->units.items[u], cell,
+                              "%u pairs of thin products are added to a product of the same input",
+                              pairs))
+            return false;
         claim(ledger, &path, *cell);
         u = path.add;
     }

@@ -202,10 +202,8 @@ static bool claim(struct finder *finder, const struct detector *self)
         in_runs = in_runs < ns ? in_runs : ns;
         if (in_runs <= 0)
             continue;
-        if (cell == NO_ID)
-            cell = ledger_cell(ledger, self, unit);
-        if (cell == NO_ID ||
-            !ledger_tell(ledger, cell, "%.0f runs a step in which no op takes long", a_step))
+        if (!ledger_cell_once(ledger, self, unit, &cell,
+                              "%.0f runs a step in which no op takes long", a_step))
             return false;
         ledger_claim(ledger, cell, unit, in_runs / ns * (1 - left));
     }

@@ -71,13 +71,9 @@ static bool look_at_step(struct finder *finder, const struct detector *self, siz
         behind = hands_out(ledger, &ledger->units.items[u]) ? row_end(ledger, u, end, &tensors) : u;
         if (behind == u || tensors < FEWEST_TENSORS || go_over(finder, behind, end, NO_ID) <= 0)
             continue;
-        if (*cell == NO_ID) {
-            *cell = ledger_cell(ledger, self, &ledger->units.items[behind]);
-            if (*cell == NO_ID ||
-                !ledger_tell(ledger, *cell,
-                             "%u tensors are copied out, and nothing runs behind that", tensors))
-                return false;
-        }
+        if (!ledger_cell_once(ledger, self, &ledger->units.items[behind], cell,
+                              "%u tensors are copied out, and nothing runs behind that", tensors))
+            return false;
         go_over(finder, behind, end, *cell);
     }
     return true;

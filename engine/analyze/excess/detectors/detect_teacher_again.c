@@ -113,20 +113,14 @@ static bool claim(struct finder *finder, const struct detector *self, size_t len
     struct ledger *ledger = finder->ledger;
     size_t         calls = finder->products.count / length;
 
-    if (*cell == NO_ID) {
-        *cell = ledger_cell(ledger, self, product_at(finder, 0));
-        if (*cell == NO_ID ||
-            !ledger_tell(
-                ledger, *cell,
-                "a network without gradients runs %zu times, and the step makes %zu inputs for it",
-                calls, made))
-            return false;
-    }
+    if (!ledger_cell_once(
+            ledger, self, product_at(finder, 0), cell,
+            "a network without gradients runs %zu times, and the step makes %zu inputs for it",
+            calls, made))
+        return false;
     for (size_t call = made; call < calls; call++)
-        for (uint32_t u = finder->products.items[call * length];
-             u <= finder->products.items[(call + 1) * length - 1]; u++)
-            if (unit_goes_with_ops(&ledger->units.items[u]))
-                ledger_claim(ledger, *cell, &ledger->units.items[u], 1);
+        ledger_claim_ops(ledger, *cell, finder->products.items[call * length],
+                         finder->products.items[(call + 1) * length - 1], 1);
     return true;
 }
 

@@ -91,13 +91,9 @@ static bool find(struct ledger *ledger, const struct detector *self)
         kept = unit_kept_rows(ledger, u);
         if (kept > MOST_KEPT)
             continue;
-        if (cell == NO_ID) {
-            cell = ledger_cell(ledger, self, unit);
-            if (cell == NO_ID ||
-                !ledger_tell(ledger, cell, "the op behind the product keeps 1 of %.0f rows",
-                             1 / kept))
-                return false;
-        }
+        if (!ledger_cell_once(ledger, self, unit, &cell,
+                              "the op behind the product keeps 1 of %.0f rows", 1 / kept))
+            return false;
         ledger_claim(ledger, cell, unit, 1 - kept);
     }
     return true;

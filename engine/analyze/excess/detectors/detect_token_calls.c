@@ -156,9 +156,7 @@ static bool claim(struct finder *finder, const struct detector *self, double sha
 
         if (!is_in_function(finder, unit) || (finder->writes && !finder->kinds[unit->op].is_heavy))
             continue;
-        if (cell == NO_ID)
-            cell = ledger_cell(ledger, self, unit);
-        if (cell == NO_ID || !ledger_tell(ledger, cell, "%s", what))
+        if (!ledger_cell_once(ledger, self, unit, &cell, "%s", what))
             return false;
         ledger_claim(ledger, cell, unit, share);
     }

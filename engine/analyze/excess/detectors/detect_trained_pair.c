@@ -154,12 +154,9 @@ static bool claim(struct ledger *ledger, const struct detector *self, const stru
 
     if (!marks || !units_mark_backward(ledger, first, last, marks))
         return false;
-    if (*cell == NO_ID) {
-        *cell = ledger_cell(ledger, self, &ledger->units.items[first]);
-        if (*cell == NO_ID || !ledger_tell(ledger, *cell, "%u ops, and the same again right behind",
-                                           pair->block->length))
-            return false;
-    }
+    if (!ledger_cell_once(ledger, self, &ledger->units.items[first], cell,
+                          "%u ops, and the same again right behind", pair->block->length))
+        return false;
     for (uint32_t u = first; u < end; u++)
         if (u <= last ? unit_goes_with_ops(&ledger->units.items[u]) : marks[u])
             ledger_claim(ledger, *cell, &ledger->units.items[u], 1);

@@ -121,13 +121,10 @@ static bool find(struct ledger *ledger, const struct detector *self)
 
             if (!goes_with(ledger, &pick, u))
                 continue;
-            if (cell == NO_ID) {
-                cell = ledger_cell(ledger, self, unit);
-                if (cell == NO_ID ||
-                    !ledger_tell(ledger, cell, "%lld of %lld rows are looked up behind it",
-                                 (long long)pick.picked, (long long)pick.rows))
-                    return false;
-            }
+            if (!ledger_cell_once(ledger, self, unit, &cell,
+                                  "%lld of %lld rows are looked up behind it",
+                                  (long long)pick.picked, (long long)pick.rows))
+                return false;
             ledger_claim(ledger, cell, unit, 1 - (double)pick.picked / (double)pick.rows);
         }
     }

@@ -139,12 +139,9 @@ static bool claim(struct finder *finder, const struct detector *self)
         is_on = is_for_nothing(finder, unit, is_on);
         if (!is_on)
             continue;
-        if (cell == NO_ID)
-            cell = ledger_cell(ledger, self, unit);
-        if (cell == NO_ID ||
-            !ledger_tell(ledger, cell,
-                         "%u gradients of weights and biases are made, and %u updated",
-                         finder->gradients, finder->updates))
+        if (!ledger_cell_once(ledger, self, unit, &cell,
+                              "%u gradients of weights and biases are made, and %u updated",
+                              finder->gradients, finder->updates))
             return false;
         ledger_claim(ledger, cell, unit, 1);
     }

@@ -208,12 +208,9 @@ static bool claim(struct finder *finder, const struct detector *self)
 
         if (!is_found(finder, unit))
             continue;
-        if (cell == NO_ID) {
-            cell = ledger_cell(ledger, self, unit);
-            if (cell == NO_ID ||
-                !ledger_tell(ledger, cell, "behind the forward pass, no gradient is for it"))
-                return false;
-        }
+        if (!ledger_cell_once(ledger, self, unit, &cell,
+                              "behind the forward pass, no gradient is for it"))
+            return false;
         ledger_claim(ledger, cell, unit, RARE_SHARE);
     }
     return true;

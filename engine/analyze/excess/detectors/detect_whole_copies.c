@@ -83,14 +83,10 @@ static bool find(struct ledger *ledger, const struct detector *self)
 
         if (!program || program->copies < 2)
             continue;
-        if (program->cell == NO_ID) {
-            program->cell = ledger_cell(ledger, self, unit);
-            if (program->cell == NO_ID ||
-                !ledger_tell(ledger, program->cell,
-                             "%lld devices run it, each with all of its arguments",
-                             (long long)program->copies))
-                return false;
-        }
+        if (!ledger_cell_once(ledger, self, unit, &program->cell,
+                              "%lld devices run it, each with all of its arguments",
+                              (long long)program->copies))
+            return false;
         ledger_claim(ledger, program->cell, unit, 1 - 1 / (double)program->copies);
     }
     return true;

@@ -133,14 +133,11 @@ static bool claim(struct finder *finder, const struct detector *self, size_t ste
 
         if (unit->kind == UNIT_OP ? !may_gather(unit) : !unit_is_forward_pause(unit))
             continue;
-        if (*cell == NO_ID) {
-            *cell = ledger_cell(ledger, self, unit);
-            if (*cell == NO_ID || !ledger_tell(ledger, *cell,
-                                               "ops go over %lld rows, and over more of them in "
-                                               "each step",
-                                               (long long)length))
-                return false;
-        }
+        if (!ledger_cell_once(ledger, self, unit, cell,
+                              "ops go over %lld rows, and over more of them in "
+                              "each step",
+                              (long long)length))
+            return false;
         ledger_claim(ledger, *cell, unit, 1);
     }
     return true;

@@ -55,13 +55,10 @@ static bool find(struct ledger *ledger, const struct detector *self)
     for (uint32_t u = 0; u < ledger->units.count; u++) {
         if (!starts_workers(ledger, u))
             continue;
-        if (cell == NO_ID) {
-            cell = ledger_cell(ledger, self, &ledger->units.items[u]);
-            if (cell == NO_ID ||
-                !ledger_tell(ledger, cell, "workers are started %u times in %zu steps", starts,
-                             ledger->step_count))
-                return false;
-        }
+        if (!ledger_cell_once(ledger, self, &ledger->units.items[u], &cell,
+                              "workers are started %u times in %zu steps", starts,
+                              ledger->step_count))
+            return false;
         claim(ledger, u, cell);
     }
     return true;
