@@ -1,4 +1,43 @@
--- Python runs TensorFlow ops one by one.
+-- Python runs TensorFlow ops one by one, or functions of a few.
+-- Different functions that Python calls, by the time on the step's path inside of their graphs; the largest one's part.
+local function functions_of(p)
+  local by_name, count, all_ns, most_ns = {}, 0, 0, 0
+  for row in p:has("path") and p:table("path"):where { part = "host" }:each() or function() end do
+    local name = row.name:match("^__inference_(\\w+?)_\\d+")
+    if name then
+      if not by_name[name] then count = count + 1 end
+      by_name[name] = (by_name[name] or 0) + row.ns
+      all_ns, most_ns = all_ns + row.ns, math.max(most_ns, by_name[name])
+    end
+  end
+  return count, all_ns > 0 and most_ns / all_ns or 1
+end
+
+-- Several functions take turns, each with little to do. One that is called for one input after the other is
+-- batch-too-small's.
+local function of_functions(p, cfg)
+  local calls, host_ns, share = p.fact["eager.function_calls"], p.fact["part.host_ns"], p.fact["part.host_share"]
+  if calls < cfg.min_calls or share < cfg.min_calling then return nil end
+  local functions, largest = functions_of(p)
+  if functions < 2 or largest > cfg.max_one then return nil end
+  local left = math.max(cfg.left, 1 / calls)
+  return finding {
+    title = ("Python calls %s graph functions a step; host code takes %s of the step"):format(
+      fmt.whole(calls), fmt.pct(share)),
+    severity = "warn",
+    evidence = { { "graph functions called a step", calls, "count" }, { "different functions", functions, "count" },
+                 { "host code a step", host_ns, "ns", share = share } },
+    condition = ("%s functions a step, %s accepted, and host code takes %s of it, %s accepted"):format(
+      fmt.count(calls), fmt.count(cfg.min_calls), fmt.pct(share), fmt.pct(cfg.min_calling)),
+    remedy = { text = "Call one graph function a step, in which the others are inlined.",
+               code = "@tf.function(jit_compile=True)\ndef step(x): ...   # calls the smaller functions" },
+    impact = impact.replay { { "scale", parts = { "host" }, factor = left },
+                             fallback = impact.exposed { ns = (1 - left) * host_ns, low = 0.7 * (1 - left) * host_ns,
+                                                         high = (1 - left) * host_ns } },
+    confidence = "medium",
+  }
+end
+
 return rule {
   id = "eager-heavy", api = 1, version = "1.0.0",
   title = "Ops run eagerly, one by one from Python",
@@ -11,6 +50,11 @@ return rule {
                 doc = "eager ops a step, and for each function call in it, from which this is said" },
     min_share = { default = 0.10, min = 0, max = 1, unit = "share",
                   doc = "share of the step in host code" },
+    min_calls = { default = 12, min = 2, max = 1e6, unit = "count",
+                  doc = "calls of different graph functions a step, from which these are said" },
+    min_calling = { default = 0.50, min = 0, max = 1, unit = "share", doc = "share of the step in host code, then" },
+    max_one = { default = 0.75, min = 0, max = 1, unit = "share",
+                doc = "of the functions' time, the longest one's, then" },
     min_short = { default = 0.01, min = 0, max = 1, unit = "share",
                   doc = "share of the step spent in several short writes, from which the ops before them belong to "
                     .. "them" },
@@ -30,12 +74,14 @@ return rule {
 Each eager op costs a trip through Python and the dispatcher; a tf.function pays it once a call and
 runs its ops from the graph. Priced as the host time of the step: of Python and the dispatcher a graph keeps a
 twentieth, of the ops' kernels three tenths, and what runs inside of graph functions stays.
-Silent where a step has few eager ops besides the functions it calls, and where they write summaries or checkpoints.]],
+Many calls of different small functions are priced as all of that but one call's part. Silent where a step has few eager
+ops besides the functions it calls, and where they write summaries or checkpoints.]],
 
   check = function(p, cfg)
     local ops, calls = p.fact["eager.ops"], p.fact["eager.function_calls"]
     local host_ns, share = p.fact["part.host_ns"], p.fact["part.host_share"]
-    if ops < cfg.min_ops * math.max(calls, 1) or share < cfg.min_share then return nil end
+    if share < cfg.min_share then return nil end
+    if ops < cfg.min_ops * math.max(calls, 1) then return of_functions(p, cfg) end
 
     -- Beside a compiled step, summaries and checkpoints are written op by op: the rules about output speak.
     local writes = p:has("output.count") and p.fact["output.count"] or 0
@@ -98,6 +144,17 @@ Silent where a step has few eager ops besides the functions it calls, and where 
       facts = { ["step.ns"] = 1.6e8, ["eager.ops"] = 59, ["eager.function_calls"] = 1, ["part.host_ns"] = 1.4e8,
                 ["part.host_share"] = 0.87 },
       tables = { excess = { { cell = 1, flaw = "read-back", ns = 1.3e8, share = 0.8, factor = 0 } } } },
+    -- Of 9 ms host a twentieth stays, more than one of 36 calls needs: 8.55 ms go.
+    { name = "a function for each piece of the model", framework = "tensorflow", finding = true, severity = "warn",
+      replay = { 8.55e6 },
+      facts = { ["step.ns"] = 1e7, ["eager.ops"] = 1, ["eager.function_calls"] = 36,
+                ["part.host_ns"] = 9e6, ["part.host_share"] = 0.9 },
+      tables = { path = { { name = "__inference_norm_35755", part = "host", ns = 4e5 },
+                          { name = "__inference_dense_35764", part = "host", ns = 3e5 } } } },
+    { name = "one function for each row", framework = "tensorflow", finding = false,
+      facts = { ["step.ns"] = 1e7, ["eager.ops"] = 1, ["eager.function_calls"] = 36,
+                ["part.host_ns"] = 9e6, ["part.host_share"] = 0.9 },
+      tables = { path = { { name = "__inference_score_35755", part = "host", ns = 4e5 } } } },
     { name = "one function a step", finding = false,
       facts = { ["step.ns"] = 1e7, ["eager.ops"] = 2, ["eager.function_calls"] = 1,
                 ["part.host_ns"] = 9e6, ["part.host_share"] = 0.9 } },

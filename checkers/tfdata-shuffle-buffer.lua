@@ -1,7 +1,25 @@
 -- Filling the shuffle buffer makes a step wait whenever an iterator is new.
 
+-- A step that is a call of Keras' predict or evaluate, which make an iterator themselves.
+local function is_prediction(p)
+  if not p:has("activities") or not p:has("ops") then return false end
+  local calls = p:table("activities"):where {
+    name = { like = "^EagerLocalExecute: __inference_(one|multi)_step_on_(data|iterator)" } }
+  return calls:count() > 0 and p:table("ops"):where { name = { like = "^gradient_tape/" } }:count() == 0
+end
+
 -- An iterator is new in each step.
 local function of_each_step(p, cfg)
+  if is_prediction(p) then
+    return p:in_excess {
+      flaw = "iterator-made", min_share = cfg.min_share, time = "making the iterator and filling its buffers",
+      severity = "info",
+      title = "Each call of predict makes a data set and its iterator anew: %s",
+      remedy = { text = "Call predict for more rows at once; where they are few and in memory, call the model itself.",
+                 code = "y = model.predict_on_batch(x)   # or model(x, training=False)" },
+      confidence = "high",
+    }
+  end
   return p:in_excess {
     flaw = "iterator-made", min_share = cfg.min_share, time = "making the iterator and filling its buffers",
     title = "Each step makes an iterator over the data anew: %s",
@@ -34,7 +52,7 @@ A shuffle hands out its first element only when its buffer is full, so each new 
 stands below the shuffle) begins with reading and decoding that many elements. Priced as the longest call of the shuffle
 stage for each iterator that was seen, spread over the steps. Silent where no call of it lasts several steps, or where
 the steps between wait for input as well. Where Python makes an iterator in each step, making it and waiting for its
-first batch is priced, whatever its stages.]],
+first batch is priced, whatever its stages; so it is, as a note, where each step is a call of Keras' predict.]],
 
   check = function(p, cfg)
     local anew = of_each_step(p, cfg)
@@ -81,6 +99,13 @@ first batch is priced, whatever its stages.]],
     { name = "next(iter(dataset))", framework = "tensorflow", finding = true, replay = { 6e6 },
       facts = { ["step.ns"] = 1e7, ["step.mean_ns"] = 1e7, ["step.used"] = 20 },
       tables = { excess = { { cell = 1, flaw = "iterator-made", ns = 6e6, share = 0.6, factor = 0.05,
+                              op = "MakeIterator", detail = "Python makes an iterator" } } } },
+    { name = "a call of predict a step", framework = "tensorflow", finding = true, severity = "info", replay = { 6e6 },
+      facts = { ["step.ns"] = 1e7, ["step.mean_ns"] = 1e7, ["step.used"] = 20 },
+      tables = { ops = { { name = "sequential_1/dense_1/MatMul", type = "MatMul", self_ns = 1e5 } },
+                 activities = { { name = "EagerLocalExecute: __inference_one_step_on_data_distributed_12",
+                                  kind = "dispatch", events = 1 } },
+                 excess = { { cell = 1, flaw = "iterator-made", ns = 6e6, share = 0.6, factor = 0.05,
                               op = "MakeIterator", detail = "Python makes an iterator" } } } },
     { name = "decoded images fill the buffer", framework = "tensorflow", finding = true, impact_ns = 7e6,
       facts = { ["step.ns"] = 1e7, ["step.mean_ns"] = 1.2e7, ["step.used"] = 20, ["input.wait_ns"] = 9e6 },
