@@ -20,6 +20,30 @@ local function of_appends(p, cfg)
   }
 end
 
+-- Python that joins arrays in each step, op by op, and copies much.
+local function of_eager(p, cfg)
+  local step_ns, worst = p.fact["step.ns"], nil
+  for row in p:table("ops"):where { type = { like = "^Concat(V2)?$" } }:each() do
+    if row.is_eager and row.mean_ns >= cfg.min_eager_ns and (not worst or row.self_ns > worst.self_ns) then
+      worst = row
+    end
+  end
+  if not worst or worst.self_ns < cfg.min_eager_share * step_ns then return nil end
+  local ns = math.min(worst.self_ns, step_ns)
+  return finding {
+    title = ("Python joins large arrays in each step: %s"):format(fmt.ms(ns)),
+    severity = "info",
+    subject = { op = worst.name },
+    evidence = { { "joining a step", ns, "ns", share = ns / step_ns }, { "calls a step", worst.calls, "count" } },
+    condition = ("it takes %s of the step, %s accepted"):format(fmt.pct(ns / step_ns), fmt.pct(cfg.min_eager_share)),
+    remedy = { text = "What grows by a part in each step is copied whole each time: keep the parts in a list, and join "
+                 .. "them once at the end.",
+               code = "parts.append(y)   # then, behind the loop: tf.concat(parts, 0)" },
+    impact = impact.share { ns = ns },
+    confidence = "low",
+  }
+end
+
 -- A loop of a function of TensorFlow in which arrays are put together: a cell joins its two inputs quickly, what takes
 -- long is the history that grows.
 local function of_functions(p, cfg)
@@ -75,6 +99,9 @@ return rule {
     min_turns = { default = 16, min = 2, max = 1e7, unit = "count", doc = "TensorFlow: rounds a step of a loop" },
     min_copied_share = { default = 0.10, min = 0, max = 1, unit = "share",
                          doc = "TensorFlow: share of the step in copies of the loop" },
+    min_eager_share = { default = 0.15, min = 0, max = 1, unit = "share",
+                        doc = "TensorFlow: share of the step in one call of Python's own that joins arrays" },
+    min_eager_ns = { default = 2e5, min = 0, max = 1e12, unit = "ns", doc = "TensorFlow: such a call, on average" },
     min_copy_ns = { default = 30000, min = 0, max = 1e12, unit = "ns", doc = "TensorFlow: one copy, on average" },
     max_bare = { default = 2, min = 1, max = 1e6, unit = "count",
                  doc = "calls a round, up to which the loop only concatenates" },
@@ -83,7 +110,8 @@ return rule {
 Each round copies all that came before to append a little: the bytes grow with the square of the rounds. Priced as the
 concatenations, at best with a part of the loop round them. One that adds little to a long tensor copies all that was
 there, in a loop or once a step. In TensorFlow, a loop of a function that spends a good part of the step in putting
-arrays together: at best all of it, for the results are stacked once in the end. Silent where what is
+arrays together: at best all of it, for the results are stacked once in the end; and, as a bound, one that Python calls
+itself. Silent where what is
 concatenated keeps its size.]],
 
   check = function(p, cfg)
@@ -96,7 +124,9 @@ concatenated keeps its size.]],
       if row.body <= cfg.max_bare then return row.ns, 0.8 * saved_ns, saved_ns end
       return ns, 0.7 * ns, math.max(ns, 0.3 * row.ns)
     end
-    if p.format == "xspace" then return of_functions(p, cfg) end
+    if p.format == "xspace" then
+      return of_functions(p, cfg) or p.framework == "tensorflow" and p:has("ops") and of_eager(p, cfg) or nil
+    end
     if not p:has("eager_loops") then return skip { reason = "no loops of an eager program are recorded" } end
     return of_appends(p, cfg) or p:in_loop {
       price = price, min_share = cfg.min_share,
@@ -136,6 +166,14 @@ concatenated keeps its size.]],
       facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "while/concat", type = "ConcatV2", calls = 80, mean_ns = 1e4, self_ns = 8e5 } },
                  work = { { type = "ConcatV2", part = "compute", phase = "forward", calls = 80, ns = 8e5 } } } },
+    { name = "all vectors so far, joined eagerly", framework = "tensorflow", format = "xspace", finding = true,
+      severity = "info", facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "ConcatV2", type = "ConcatV2", is_eager = true, calls = 1, mean_ns = 4e6,
+                           self_ns = 4e6 } }, work = {} } },
+    { name = "a small one", framework = "tensorflow", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "ConcatV2", type = "ConcatV2", is_eager = true, calls = 20, mean_ns = 1e5,
+                           self_ns = 2e6 } }, work = {} } },
     { name = "no concatenation", framework = "pytorch", finding = false, facts = { ["step.ns"] = 2e7 },
       tables = { eager_loops = { { anchor = "select", ns = 1.2e7, repeats = 64, body = 5, calls = 320,
           span_ns = 1.2e7, backward_ns = 0, call_ns = 10000.0, view_ns = 2e3, products = 0, gates = 0, concats = 0,

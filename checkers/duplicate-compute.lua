@@ -74,8 +74,15 @@ end
 local function is_gradient(p, type)
   return p:class_of(type) == "product" or type:find("Backprop(Filter|Input)|Grad(V\\d)?$")
 end
+-- Gradients of gradients, as a differential equation or a penalty on them takes, go through each layer several times.
+local function is_of_higher_order(p)
+  return p:table("ops"):where {
+    name = { like = "^(gradient_tape/gradient_tape/|gradients(_\\d+)?/gradients(_\\d+)?/)" },
+    type = { class = "product|convolution" } }:count() > 0
+end
 local function passes_back(p, cfg)
   local step_ns, by_name, list = p.fact["step.ns"], {}, {}
+  if is_of_higher_order(p) then return nil end
   -- Each call of tf.gradients in a session's graph has a scope of its own.
   for row in p:table("ops"):where { name = { like = "^(gradient_tape|gradients(_\\d+)?)/" } }:each() do
     if not is_gradient(p, row.type or "") then goto next end
@@ -214,6 +221,42 @@ local function several_calls(p, cfg)
                code = "a, p, n = tf.split(encoder(tf.concat([anchor, positive, negative], 0)), 3)" },
     -- As a rule each input comes twice.
     impact = impact.share { ns = ns / 2 },
+    confidence = "low",
+  }
+end
+
+-- A model of Keras that runs a few times in a step that is marked and trains nothing. Whether it is given the same each
+-- time is not recorded.
+local function asked_again(p, cfg)
+  local ops = p:table("ops")
+  if not p:has("step.source") or p.fact["step.source"] ~= "marker" or
+      ops:where { name = { like = "^gradient_tape/" } }:count() > 0 then return nil end
+  local calls, count, products_ns, ns, worst = math.huge, 0, 0, 0, nil
+  for row in ops:where { name = { like = "^(sequential|functional|model)[_0-9]*/.+/" } }:each() do
+    local class = p:class_of(row.type or "")
+    if class == "product" or class == "convolution" then
+      count, calls, products_ns = count + 1, math.min(calls, row.calls), products_ns + row.self_ns
+      if not worst or row.self_ns > worst.self_ns then worst = row end
+    end
+    ns = ns + row.self_ns
+  end
+  if count < 2 or calls < 2 or calls > cfg.most_calls or products_ns < 0.5 * ns then return nil end
+  -- Threads work side by side: of the step it takes a share of what all ops take.
+  ns = ns / math.max(1, p:has("ops.self_share") and p.fact["ops.self_share"] or 1) * (1 - 1 / calls)
+  if ns < cfg.min_asked_share * p.fact["step.ns"] then return nil end
+  ns = math.min(ns, p.fact["step.ns"])
+  return finding {
+    title = ("A model runs %s times in each step"):format(fmt.whole(calls)),
+    severity = "info",
+    subject = { op = worst.name },
+    evidence = { { "all its runs but one a step", ns, "ns", share = ns / p.fact["step.ns"] },
+                 { "runs", calls, "count" }, { "its products", count, "count" } },
+    condition = ("all runs but one take %s of the step, %s accepted"):format(
+      fmt.pct(ns / p.fact["step.ns"]), fmt.pct(cfg.min_asked_share)),
+    remedy = { text = "If all runs are given the same, run it once and take all that is asked for from its outputs. "
+                 .. "Other inputs of one shape put together into one batch.",
+               code = "p = model(x); best, sure = tf.argmax(p, -1), tf.reduce_max(p, -1)" },
+    impact = impact.share { ns = ns },
     confidence = "low",
   }
 end
@@ -387,6 +430,15 @@ local function joined(first, second)
   return first
 end
 
+-- Four products of 0.5 ms for the gradients of each layer, as two passes take.
+local function of_layers(count)
+  local names = {}
+  for layer = 1, count do
+    for pass = 1, 4 do names[#names + 1] = ("gradient_tape/MatMul_%d/MatMul_%d"):format(layer, pass) end
+  end
+  return ops("_MklMatMul", 1, 5e5, names)
+end
+
 return rule {
   id = "duplicate-compute", api = 1, version = "1.0.0",
   title = "The same work runs twice",
@@ -408,6 +460,9 @@ return rule {
       doc = "TensorFlow's graphs: share of the step in copies of rows and in their part of products" },
     min_calls_share = { default = 0.15, min = 0, max = 1, unit = "share",
       doc = "TensorFlow: share of the step in all calls of a model but one, each with gradients" },
+    min_asked_share = { default = 0.10, min = 0, max = 1, unit = "share",
+      doc = "TensorFlow: share of the step in all runs of a model but one, without gradients" },
+    most_calls = { default = 4, min = 2, max = 1e6, unit = "count", doc = "TensorFlow: most such runs a step" },
     most_unlike = { default = 3, min = 1, max = 1e6, unit = "ratio", doc = "TensorFlow: times the shortest such call" },
     min_extra = { default = 0.75, min = 0, max = 1e6, unit = "count",
       doc = "TensorFlow: runs a step of a product beyond those of its gradient" },
@@ -426,7 +481,8 @@ another input, as of siamese networks. Without training, layers that each round 
 a tensor that, by sizes, nothing in a round can have made. In TensorFlow, products that run more often than the
 gradients named after them, and layers whose weights get several gradients for one forward call; and a model of Keras
 that is called several times with gradients of each call, where inputs may be the same: half of its calls at most, a
-fact. In graphs, rows that are tiled and joined with others before a product, priced as the copies' part of it. In
+fact; or a few times without gradients in a marked step, a bound. Gradients of gradients are no second pass. In graphs,
+rows that are tiled and joined with others before a product, priced as the copies' part of it. In
 compiled programs of JAX, decompositions of matrices that come from arguments and not from what the program gives
 back, programs whose devices all get the same arguments and exchange nothing, what only a mapped condition takes, the
 other side of which was there before, results that every device gathers from the others and then works on as a whole,
@@ -441,7 +497,7 @@ arguments alone that it does not give back.]],
     if p.framework == "tensorflow" then
       local found = of_tensorflow(p, cfg) or passes_back(p, cfg) or in_excess(p, cfg, structures)[1]
       local cells = found and {} or in_excess(p, cfg, compiled)
-      return found or #cells > 0 and cells or several_calls(p, cfg)
+      return found or #cells > 0 and cells or several_calls(p, cfg) or asked_again(p, cfg)
     end
     local block = p.framework == "pytorch" and in_excess(p, cfg, structures)[1]
     if block then return block end
@@ -550,6 +606,21 @@ arguments alone that it does not give back.]],
           "gradient_tape/sequential_1/dense_1/MatMul/MatMul", "gradient_tape/sequential_1/dense_2/MatMul/MatMul",
           "gradient_tape/sequential_3/dense_4/MatMul/MatMul",
           "gradient_tape/sequential_3/dense_5/MatMul/MatMul" })) } },
+    -- The second run of 4 ms of ops.
+    { name = "a class and its probability by two functions", framework = "tensorflow", format = "xspace",
+      finding = true, severity = "info", impact_ns = 1e6, facts = { ["step.ns"] = 1e7, ["step.source"] = "marker" },
+      tables = { ops = ops("_MklNativeFusedMatMul", 2, 2e6, {
+          "sequential_1/dense_1/Relu", "sequential_1/dense_2/Softmax" }) } },
+    { name = "one run a request", framework = "tensorflow", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1e7, ["step.source"] = "marker" },
+      tables = { ops = ops("_MklNativeFusedMatMul", 1, 2e6, {
+          "sequential_1/dense_1/Relu", "sequential_1/dense_2/Softmax" }) } },
+    { name = "gradients of four layers, twice", framework = "tensorflow", format = "xspace", finding = true,
+      impact_ns = 3.7e6, facts = { ["step.ns"] = 1e7 }, tables = { ops = of_layers(4) } },
+    { name = "gradients of gradients", framework = "tensorflow", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = joined(of_layers(4), ops("_MklMatMul", 1, 1e5, {
+          "gradient_tape/gradient_tape/MatMul_1/MatMul_5" })) } },
     { name = "as often as its gradient", framework = "tensorflow", format = "xspace", finding = false,
       facts = { ["step.ns"] = 1e7 },
       tables = { ops = joined(ops("_MklNativeFusedMatMul", 4, 2e6, {
