@@ -1,23 +1,57 @@
 /* forward_again: in graphs of TensorFlow, ops of the forward pass that run again once the backward
- * pass has begun: a copy has the name of the first with a number behind it. */
+ * pass has begun: a copy has the name of the first with a number behind it. Ops that no gradient is
+ * for, as of a metric, are no copies. */
 #include "analyze/excess/graph_names.h"
 #include "analyze/excess/ledger.h"
 #include "model/names.h"
 
 struct finder {
     struct ledger *ledger;
-    struct intern  bases;    /* names without the number of a copy */
-    uint32_t      *base_of;  /* by row of profile->ops: id of bases + 1; 0 unknown */
-    bool          *gradient; /* by row of profile->ops */
-    uint32_t      *seen;     /* by id of bases: round in which it ran before the backward pass */
-    uint32_t      *ran;      /* by row of profile->ops: round in which it ran last */
-    uint32_t       round;    /* counts steps, and updates behind a backward pass */
+    struct intern  bases;     /* names without the number of a copy */
+    uint32_t      *base_of;   /* by row of profile->ops: id of bases + 1; 0 unknown */
+    struct intern  trained;   /* ops and scopes that a gradient is for, without numbers */
+    bool          *gradient;  /* by row of profile->ops */
+    bool          *is_needed; /* by row of profile->ops: in `trained` */
+    uint32_t      *seen;      /* by id of bases: round in which it ran before the backward pass */
+    uint32_t      *ran;       /* by row of profile->ops: round in which it ran last */
+    uint32_t       round;     /* counts steps, and updates behind a backward pass */
 };
 
 static bool is_gradient(struct str name, struct str type)
 {
     return graph_name_is_gradient(name) || str_contains(name, STR("_grad/")) ||
            str_fits(type, "*Backprop*|*Grad*");
+}
+
+/* What gradients are for, and all scopes around it. */
+static bool list_trained(struct finder *finder)
+{
+    const struct profile *profile = finder->ledger->study->profile;
+
+    for (uint32_t row = 0; row < profile->ops.count; row++) {
+        struct str name = profile_str(profile, profile->ops.items[row].name), trained;
+
+        if (!graph_name_is_gradient(name))
+            continue;
+        trained = graph_name_trained(name);
+        for (size_t i = 1; i <= trained.len; i++)
+            if ((i == trained.len || trained.data[i] == '/') &&
+                intern_add(&finder->trained, str_without_number(str_slice(trained, 0, i))) == NO_ID)
+                return false;
+    }
+    return true;
+}
+
+/* Fused ops have the name of their last one: the scope around may be all that gradients name. */
+static bool is_trained(const struct finder *finder, struct str name)
+{
+    struct str inside = graph_name_inside(name);
+    size_t     slash = str_find_last(inside, '/');
+
+    return intern_find(&finder->trained, str_without_number(inside)) != NO_ID ||
+           (slash < inside.len &&
+            intern_find(&finder->trained, str_without_number(str_slice(inside, 0, slash))) !=
+                NO_ID);
 }
 
 static bool learn(struct finder *finder, uint32_t row)
@@ -32,6 +66,7 @@ static bool learn(struct finder *finder, uint32_t row)
     id = intern_add(&finder->bases, str_without_number(name));
     finder->base_of[row] = id == NO_ID ? 0 : id + 1;
     finder->gradient[row] = is_gradient(name, profile_str(profile, op->type));
+    finder->is_needed[row] = !finder->trained.count || is_trained(finder, name);
     return id != NO_ID;
 }
 
@@ -77,7 +112,8 @@ static bool look_at_step(struct finder *finder, const struct detector *self, siz
             finder->seen[finder->base_of[unit->op] - 1] = finder->round;
             continue;
         }
-        if (is_loop || finder->seen[finder->base_of[unit->op] - 1] != finder->round)
+        if (is_loop || !finder->is_needed[unit->op] ||
+            finder->seen[finder->base_of[unit->op] - 1] != finder->round)
             continue;
         if (!ledger_cell_once(ledger, self, unit, cell,
                               "copies of forward ops run once gradients have begun"))
@@ -118,10 +154,12 @@ static bool find(struct ledger *ledger, const struct detector *self)
         return true;
     finder.base_of = arena_new_array(ledger->scratch, uint32_t, ops);
     finder.gradient = arena_new_array(ledger->scratch, bool, ops);
+    finder.is_needed = arena_new_array(ledger->scratch, bool, ops);
     finder.ran = arena_new_array(ledger->scratch, uint32_t, ops);
     finder.seen = arena_new_array(ledger->scratch, uint32_t, ops + 1);
-    if (!finder.base_of || !finder.gradient || !finder.seen || !finder.ran ||
-        !intern_init(&finder.bases, ledger->scratch))
+    if (!finder.base_of || !finder.gradient || !finder.is_needed || !finder.seen || !finder.ran ||
+        !intern_init(&finder.bases, ledger->scratch) ||
+        !intern_init(&finder.trained, ledger->scratch) || !list_trained(&finder))
         return false;
     for (size_t step = 0; step < ledger->step_count; step++)
         if (!look_at_step(&finder, self, step, &cell))

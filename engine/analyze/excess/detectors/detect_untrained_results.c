@@ -2,17 +2,19 @@
  * or decode, and no gradient is for them: metrics that are computed in each step, of what the model
  * gives. What does not need it, as a teacher, a target network or targets, begins while the model
  * runs; what an optimizer computes comes behind the gradients. Names of gradients tell which ops
- * they are for. */
+ * they are for. What tf.image compares pictures by is told by its scope. */
 #include "analyze/excess/graph_names.h"
 #include "analyze/excess/ledger.h"
 #include "analyze/step/steps.h"
+#include "model/names.h"
 
 static const double RARE_SHARE = 0.98; /* once in fifty steps is enough */
 enum { FEWEST_STEPS = 3 };
 
 enum role { ROLE_OTHER, ROLE_GRADIENT, ROLE_TRAINED, ROLE_UNTRAINED };
-enum { IS_MARK = 1, IS_EARLY = 2, IS_BESIDE = 4, IS_UPDATE = 8 }; /* flags of a branch */
-struct window {                                                   /* a looked-at step */
+/* Flags of a branch. */
+enum { IS_MARK = 1, IS_EARLY = 2, IS_BESIDE = 4, IS_UPDATE = 8, IS_METRIC = 16 };
+struct window { /* a looked-at step */
     int64_t start_ns;
     int64_t forward_ns;  /* the end of the last product that is trained */
     int64_t backward_ns; /* the end of the last gradient */
@@ -115,6 +117,15 @@ static bool learn(struct finder *finder)
     return true;
 }
 
+/* The name of a scope says so. What such a metric needs of the target may begin with the step. */
+static bool is_in_metric(struct str name)
+{
+    while (name.len)
+        if (name_is(str_without_number(str_cut(&name, '/')), NAMES_TF_IMAGE_METRIC))
+            return true;
+    return false;
+}
+
 static struct window *window_at(const struct finder *finder, int64_t at_ns)
 {
     size_t row = path_step_at(finder->ledger->study, at_ns);
@@ -194,8 +205,12 @@ static void mark_branches(struct finder *finder)
 
 static bool is_found(const struct finder *finder, const struct work_unit *unit)
 {
-    return unit->kind == UNIT_OP && unit->op != NO_ID && finder->role[unit->op] == ROLE_UNTRAINED &&
-           finder->flags[finder->branch_of[unit->op]] == (IS_MARK | IS_BESIDE);
+    uint8_t flags;
+
+    if (unit->kind != UNIT_OP || unit->op == NO_ID || finder->role[unit->op] != ROLE_UNTRAINED)
+        return false;
+    flags = finder->flags[finder->branch_of[unit->op]];
+    return flags == (IS_MARK | IS_BESIDE) || (flags & (IS_METRIC | IS_UPDATE)) == IS_METRIC;
 }
 
 static bool claim(struct finder *finder, const struct detector *self)
@@ -236,6 +251,9 @@ static bool find(struct ledger *ledger, const struct detector *self)
     finder.flags = arena_new_array(ledger->scratch, uint8_t, finder.branches.count + 1);
     if (!finder.flags || !open_windows(&finder))
         return false;
+    for (uint32_t op = 0; op < profile->ops.count; op++)
+        if (finder.role[op] == ROLE_UNTRAINED && is_in_metric(name_of(profile, op)))
+            finder.flags[finder.branch_of[op]] |= IS_METRIC;
     mark_branches(&finder);
     return claim(&finder, self);
 }
