@@ -18,7 +18,7 @@ local function contends(p, cfg)
     condition = ("the pipeline takes %s of all cores, %s accepted, of which %s are busy"):format(fmt.pct(share),
       fmt.pct(cfg.min_cpu_share), fmt.pct(math.min(1, used))),
     remedy = { text = "Do less for each batch: cache what never changes before random augmentation, decode only what "
-                 .. "is used, prepare data once; else prepare on other machines.",
+                 .. "is used, call maps for whole batches, prepare data once; else prepare on other machines.",
                code = "ds = ds.map(decode, num_parallel_calls=tf.data.AUTOTUNE).cache().repeat().map(augment)" },
     impact = impact.exposed { ns = share * step_ns, low = 0.4 * share * step_ns, high = 0.9 * share * step_ns },
     confidence = "low",
