@@ -42,16 +42,18 @@ static bool list_trained(struct finder *finder)
     return true;
 }
 
-/* Fused ops have the name of their last one: the scope around may be all that gradients name. */
+/* Fused ops have the name of their last one: the scope around may be all that gradients name. Of
+ * ops in no scope they may name the gradient's kind alone. */
 static bool is_trained(const struct finder *finder, struct str name)
 {
-    struct str inside = graph_name_inside(name);
+    struct str inside = graph_name_inside(name), scope;
     size_t     slash = str_find_last(inside, '/');
 
+    if (slash >= inside.len)
+        return true;
+    scope = str_without_number(str_slice(inside, 0, slash));
     return intern_find(&finder->trained, str_without_number(inside)) != NO_ID ||
-           (slash < inside.len &&
-            intern_find(&finder->trained, str_without_number(str_slice(inside, 0, slash))) !=
-                NO_ID);
+           intern_find(&finder->trained, scope) != NO_ID;
 }
 
 static bool learn(struct finder *finder, uint32_t row)
