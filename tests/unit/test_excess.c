@@ -505,3 +505,29 @@ TEST(forward_ops_among_gradients)
         builder_free(&program.b);
     }
 }
+
+/* A scope runs before and among gradients, 2 ms each: a copy where gradients are for it, and none
+ * where they are for the layer beside it alone. */
+TEST(scopes_among_gradients)
+{
+    for (int is_trained = 0; is_trained < 2; is_trained++) {
+        struct program program;
+
+        (void)state;
+        start(&program);
+        program.b.profile.framework = builder_name(&program.b, "tensorflow");
+        graph_op(&program, "layer/Conv2D", "_FusedConv2D", 2000000);
+        graph_op(&program, "block/Conv2D", "_FusedConv2D", 2000000);
+        graph_op(&program, "gradient_tape/layer/Conv2D/Conv2DBackpropInput", "Conv2DBackpropInput",
+                 3000000);
+        graph_op(&program, "block/Conv2D_1", "_FusedConv2D", 2000000);
+        graph_op(&program,
+                 is_trained ? "gradient_tape/block/Conv2D_1/Conv2DBackpropInput"
+                            : "gradient_tape/layer/Conv2D/Conv2DBackpropFilter",
+                 "Conv2DBackpropInput", 3000000);
+        finish(&program);
+        assert_true(fabs(claimed(&program, "forward-again") - (is_trained ? 2e6 : 0)) < 1);
+        assert_sums(&program);
+        builder_free(&program.b);
+    }
+}
