@@ -9,7 +9,7 @@ import csv
 import io
 import json
 
-from check_validity import H100, MI300X, Trace
+from kineto_trace import H100, MI300X, Trace
 from synthetic import expect, finish, run, write
 
 PRODUCT = "nvjet_tst_128x256_64x4_1x2_h_bz_coopA_TNN"
