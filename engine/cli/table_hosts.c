@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum column_role { IS_KEY, IS_SUM, IS_LEAST, IS_MOST, IS_MEAN, IS_SAME };
 
@@ -185,12 +186,35 @@ static void divide(const struct summing *summing)
                                                   summing->table->columns[summing->calls][row];
 }
 
+/* The host's files, where each of the recording is of one host and is there by its name: they are
+ * read alone then, so that the time of all does not grow with the square of the number of hosts. */
+static bool find_files(struct option_list *files, struct call *call,
+                       const struct input_values *values, uint32_t host)
+{
+    const struct profile *profile = &call->inputs[0]->profile;
+
+    if (input_has_paths(values))
+        return false;
+    for (size_t i = 0; i < profile->files.count; i++) {
+        const struct source_file *file = &profile->files.items[i];
+
+        if (file->host == NO_ID || access(file->name, R_OK) != 0)
+            return false;
+        if (file->host == host && !vec_push(&files->values, call->arena, file->name))
+            return false;
+    }
+    return files->values.count > 0;
+}
+
 /* A host that lacks the table adds nothing. */
 static bool add_host(struct summing *summing, struct call *call, const struct input_values *values,
-                     const struct host *host, struct err *err)
+                     uint32_t row_of_host, struct err *err)
 {
     struct input_values   one = *values;
     const struct profile *profile = &call->inputs[0]->profile;
+    const struct host    *host = &profile->hosts.items[row_of_host];
+    struct option_list    files = { 0 };
+    bool                  is_alone = find_files(&files, call, values, row_of_host);
     struct text           key = { .arena = call->arena };
     struct input          input;
     const struct table   *table;
@@ -201,8 +225,12 @@ static bool add_host(struct summing *summing, struct call *call, const struct in
     one.host = host->rank >= 0
                    ? arena_text(call->arena, "%d", host->rank)
                    : arena_text(call->arena, "%.*s", STR_ARG(profile_str(profile, host->name)));
-    if (!one.host || !input_load(&input, &one, &call->operands, err))
-        return one.host || err_memory(err, "the table");
+    if (!one.host)
+        return err_memory(err, "the table");
+    if (is_alone)
+        one.host = NULL;
+    if (!input_load(&input, &one, is_alone ? &files : &call->operands, err))
+        return false;
     table = facts_find_table(&input.study.facts, call->subject);
     for (size_t row = 0; table && row < table->row_count && is_done; row++)
         is_done = add_row(summing, &input.study.facts, table, row, &key);
@@ -285,7 +313,7 @@ const struct table *table_hosts_sum(struct call *call, const struct input_values
         return NULL;
     }
     for (size_t i = 0; i < profile->hosts.count; i++)
-        if (!add_host(&summing, call, values, &profile->hosts.items[i], err))
+        if (!add_host(&summing, call, values, (uint32_t)i, err))
             return NULL;
     divide(&summing);
     return summing.table;
