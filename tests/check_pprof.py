@@ -122,6 +122,37 @@ def write(tfprof, arguments, attribute, folder):
     return profile
 
 
+def check_scopes(tfprof, inputs, recordings, folder):
+    """Scopes as stacks, for pprof and folded. The example by hand: below fc are MatMul, W and W/read, the gradient stands below
+    gradients/fc/MatMul_grad, and what the views show of each is all there is."""
+    path = folder / "scopes"
+    subprocess.run([tfprof, "scope", *inputs, "-output", f"folded:outfile={path}"], check=True, capture_output=True)
+    lines = dict(line.rsplit(" ", 1) for line in path.read_text().splitlines())
+    want = {"_send_x": 5, "fc;MatMul": 500 + 30, "fc;W": 1, "fc;W;read": 3, "gradients;fc;MatMul_grad;MatMul": 4000 + 1500}
+    assert {key: int(value) for key, value in lines.items()} == want, lines
+    subprocess.run([tfprof, "scope", *inputs, "-output", f"pprof:outfile={path}"], check=True, capture_output=True)
+    profile = decode(path)
+    strings = profile["string_table"]
+    names = {one(function, "id"): strings[one(function, "name")] for function in profile["function"]}
+    at = {one(location, "id"): names[one(location["line"][0], "function_id")] for location in profile["location"]}
+    got = {" ".join(at[place] for place in sample["location_id"]): sample["value"][1] for sample in profile["sample"] if sample["value"][1]}
+    assert got == {"_send_x": 5, "fc/MatMul fc": 530, "fc/W fc": 1, "fc/W/read fc/W fc": 3,
+                   "gradients/fc/MatMul_grad/MatMul gradients/fc/MatMul_grad gradients/fc gradients": 5500}, got
+    for view, recording in ((view, recording) for recording in recordings for view in ("scope", "code")):
+        done = subprocess.run([tfprof, view, str(recording), "-max_depth", "10000", "-output", f"folded:outfile={path}"],
+                              capture_output=True, text=True, check=False)
+        if view == "code" and "No code trace" in done.stderr:
+            continue
+        assert done.returncode == 0, done.stderr
+        shown = subprocess.run([tfprof, view, str(recording), "-max_depth", "10000", "--format", "csv"],
+                               capture_output=True, text=True, check=True).stdout
+        total = int(re.search(r"^_TFProfRoot,0,,[^,]*,(\d+)", shown, re.M).group(1))
+        assert sum(int(line.rsplit(" ", 1)[1]) for line in path.read_text().splitlines()) == total, (view, recording)
+    for words, status in ((["-select", "micros,bytes"], 2), (["--compat"], 0)):
+        done = subprocess.run([tfprof, "scope", *inputs, *words, "-output", f"folded:outfile={path}"], capture_output=True, check=False)
+        assert done.returncode == status, (words, done)
+
+
 def frames(profile, expected):
     """Samples of the example with their lines, innermost first, as "function:line"."""
     strings = profile["string_table"]
@@ -165,6 +196,8 @@ def main():
                 capture_output=True, text=True, check=True).stdout
             total = int(re.search(r"^_TFProfRoot,0,,[^,]*,(\d+)", shown, re.M).group(1))
             assert sum(sample["value"][1] for sample in profile["sample"]) == total
+        check_scopes(tfprof, inputs, [cases / "recordings" / name for name in (
+            "torch-loop-index/fixed", "tf2-input-sequential-map", "jax-sync-every-step/slow", "tf1-mnist-softmax/profile/profile_11")], folder)
         frames(write(tfprof, inputs, "micros", folder), LINES)
         frames(write(tfprof, [*inputs, "--compat"], "micros", folder), COMPAT_LINES)
     print(f"{2 * len(SUMS) + 5} profiles read back")

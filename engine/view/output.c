@@ -11,6 +11,7 @@ static const struct {
     [OUTPUT_FILE] = { STR_INIT("file"), true },
     [OUTPUT_TIMELINE] = { STR_INIT("timeline"), true },
     [OUTPUT_PPROF] = { STR_INIT("pprof"), true },
+    [OUTPUT_FOLDED] = { STR_INIT("folded"), true },
     [OUTPUT_NONE] = { STR_INIT("none"), false },
 };
 
@@ -58,7 +59,7 @@ bool view_output_scan(const char *text, struct arena *arena, struct view_output 
     }
     if (!is_known)
         return err_set(err, ERR_USAGE,
-                       "-output is stdout, none, file, timeline or pprof, not '%.*s'",
+                       "-output is stdout, none, file, timeline, pprof or folded, not '%.*s'",
                        STR_ARG(name));
     while (rest.len) {
         struct str pair = str_cut(&rest, ',');

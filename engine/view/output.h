@@ -1,4 +1,5 @@
-/* output: where a view goes: standard output, a file, a trace, a pprof profile, nowhere. */
+/* output: where a view goes: standard output, a file, a trace, a pprof profile, folded stacks,
+ * nowhere. */
 #ifndef TFPROF_VIEW_OUTPUT_H
 #define TFPROF_VIEW_OUTPUT_H
 
@@ -7,10 +8,17 @@
 #include "base/str.h"
 #include "base/text.h"
 
-enum view_output_kind { OUTPUT_STDOUT, OUTPUT_FILE, OUTPUT_TIMELINE, OUTPUT_PPROF, OUTPUT_NONE };
+enum view_output_kind {
+    OUTPUT_STDOUT,
+    OUTPUT_FILE,
+    OUTPUT_TIMELINE,
+    OUTPUT_PPROF,
+    OUTPUT_FOLDED,
+    OUTPUT_NONE
+};
 struct view_output {
     enum view_output_kind kind;
-    const char           *outfile; /* FILE, TIMELINE, PPROF */
+    const char           *outfile; /* all but STDOUT, NONE */
 };
 
 /* As the original lists it: "stdout:", "file:outfile=FILE". */

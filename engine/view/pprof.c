@@ -67,12 +67,16 @@ static const struct source_line *line_of(const struct pprof *pprof, uint32_t row
     return &pprof->call->classic->profile->sources.items[pprof->tree->nodes.items[row].source];
 }
 
-/* Name of the function that a line of the tree is in. */
+/* Name of the function that a line of the tree is in; a scope is called as it is. */
 static struct str function_name(struct pprof *pprof, uint32_t row)
 {
     const struct profile *profile = pprof->call->classic->profile;
-    struct str            name = profile_str(profile, line_of(pprof, row)->function);
+    struct str            name;
     char                 *text;
+
+    if (pprof->tree->rules == TREE_SCOPE)
+        return pprof->tree->nodes.items[row].name;
+    name = profile_str(profile, line_of(pprof, row)->function);
 
     if (!pprof->tree->nodes.items[row].is_gradient)
         return name;
@@ -103,6 +107,33 @@ struct location_key {
     uint64_t is_gradient;
 };
 
+/* A scope of its own: no other row has its name. */
+static uint32_t scope_function(struct pprof *pprof, uint32_t row)
+{
+    struct function function = { .file = STR("scope"), .name = function_name(pprof, row) };
+    uint32_t        known = pprof->function_keys.count;
+    uint32_t        id = intern_add(&pprof->function_keys, function.name);
+
+    if (id != known)
+        return id;
+    function.text_name = intern_add(&pprof->strings, function.name);
+    function.text_file = intern_add(&pprof->strings, function.file);
+    return vec_push(&pprof->functions, pprof->call->arena, function) ? id : NO_ID;
+}
+
+static uint32_t scope_location(struct pprof *pprof, uint32_t row)
+{
+    struct location location = { .file = STR("scope"),
+                                 .name = function_name(pprof, row),
+                                 .function = scope_function(pprof, row) };
+    uint32_t        known = pprof->location_keys.count;
+    uint32_t        id = intern_add(&pprof->location_keys, location.name);
+
+    if (id != known || location.function == NO_ID)
+        return location.function == NO_ID ? NO_ID : id;
+    return vec_push(&pprof->locations, pprof->call->arena, location) ? id : NO_ID;
+}
+
 static uint32_t function_id(struct pprof *pprof, uint32_t row)
 {
     const struct profile     *profile = pprof->call->classic->profile;
@@ -125,7 +156,7 @@ static uint32_t function_id(struct pprof *pprof, uint32_t row)
 }
 
 /* The original has the line of the caller in the function that is called. */
-static uint32_t location_id(struct pprof *pprof, uint32_t parent, uint32_t row)
+static uint32_t line_location(struct pprof *pprof, uint32_t parent, uint32_t row)
 {
     bool                      is_compat = pprof->call->options->is_compat;
     const struct source_line *called = line_of(pprof, row);
@@ -150,6 +181,12 @@ static uint32_t location_id(struct pprof *pprof, uint32_t parent, uint32_t row)
     return location.function != NO_ID && vec_push(&pprof->locations, pprof->call->arena, location)
                ? id
                : NO_ID;
+}
+
+static uint32_t location_id(struct pprof *pprof, uint32_t parent, uint32_t row)
+{
+    return pprof->tree->rules == TREE_SCOPE ? scope_location(pprof, row)
+                                            : line_location(pprof, parent, row);
 }
 
 static bool add_sample(struct pprof *pprof, uint32_t node)
@@ -182,6 +219,13 @@ static bool add_samples(struct pprof *pprof, uint32_t row)
 
         if (is_compat ? pprof->child_ends[i] != i + 1 : i != row && tree->states[i].is_visible) {
             i = is_compat ? i : pprof->child_ends[i] - 1;
+            continue;
+        }
+        if (tree->rules == TREE_SCOPE) {
+            uint32_t node = tree->nodes.items[i].node;
+
+            if (tree->states[i].is_accounted && node != NO_ID && !add_sample(pprof, node))
+                return false;
             continue;
         }
         for (uint32_t n = 0; n < tree->states[i].member_count; n++)

@@ -197,18 +197,23 @@ static bool write_timelines(const struct view *view, struct view_call *call, str
     return true;
 }
 
-static bool write_pprof(const struct view *view, struct view_call *call, struct err *err)
+/* Calls as stacks: for pprof, or folded. */
+static bool write_stacks(const struct view *view, struct view_call *call, struct err *err)
 {
     struct text packed = { .arena = call->arena };
     const char *path = call->options->output.outfile;
-    bool        is_made = false;
+    bool        is_made = false, is_folded = call->options->output.kind == OUTPUT_FOLDED;
+    bool (*make)(const struct view_call *, struct text *, bool *, struct err *) =
+        is_folded ? view->folded : view->pprof;
 
-    if (!view->pprof) {
-        text_add(call->complaints, STR("Only 'code' view supports pprof output now.\n"));
+    if (!make || (call->options->is_compat && !view->needs_code)) {
+        text_add(call->complaints, call->options->is_compat
+                                       ? STR("Only 'code' view supports pprof output now.\n")
+                                       : STR("Stacks are those of the views scope and code.\n"));
         call->refusal = ERR_USAGE;
         return true;
     }
-    if (!view->pprof(call, &packed, &is_made, err) || !view_options_settled(call->options, err))
+    if (!make(call, &packed, &is_made, err) || !view_options_settled(call->options, err))
         return false;
     if (!is_made) {
         call->refusal = ERR_USAGE;
@@ -218,7 +223,10 @@ static bool write_pprof(const struct view *view, struct view_call *call, struct 
         return err_set(err, ERR_LIMIT, "the profile does not fit the memory limit");
     if (!file_write(path, text_str(&packed), err))
         return false;
-    text_print(call->text, "\nRun pprof -png --nodecount=100 --sample_index=1 <%s>\n", path);
+    if (is_folded)
+        text_print(call->text, "Folded stacks are written to %s.\n", path);
+    else
+        text_print(call->text, "\nRun pprof -png --nodecount=100 --sample_index=1 <%s>\n", path);
     return true;
 }
 
@@ -283,7 +291,8 @@ static bool report(const struct view *view, struct view_call *call, struct err *
     case OUTPUT_TIMELINE:
         return write_timelines(view, call, err);
     case OUTPUT_PPROF:
-        return write_pprof(view, call, err);
+    case OUTPUT_FOLDED:
+        return write_stacks(view, call, err);
     case OUTPUT_NONE:
         return true;
     }
@@ -306,10 +315,12 @@ static bool can_combine(const struct view_call *call, struct err *err)
         return err_set(err, ERR_USAGE, "--against has no place beside %s",
                        options->statistics ? "--stats" : "-step of several steps");
     if (options->format == VIEW_PROTO || options->output.kind == OUTPUT_PPROF ||
+        options->output.kind == OUTPUT_FOLDED ||
         (!is_table && (options->statistics || call->other)))
         return err_set(err, ERR_USAGE, "%s has no place beside %s", several,
                        is_table                                  ? "--format proto"
                        : options->output.kind == OUTPUT_TIMELINE ? "-output timeline"
+                       : options->output.kind == OUTPUT_FOLDED   ? "-output folded"
                                                                  : "-output pprof");
     return true;
 }

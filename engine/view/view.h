@@ -20,14 +20,14 @@ struct tree_cache;
 struct view_call { /* one showing of a view */
     const struct classic      *classic;
     const struct view_options *options;
-    const struct classic      *other; /* a profile to compare with, or NULL */
+    const struct classic      *other;         /* a profile to compare with, or NULL */
     const struct profile      *recordings[2]; /* whose notes JSON holds; NULL: none */
-    struct tree_cache         *trees;   /* kept between calls on one profile; or NULL */
-    struct sources            *sources; /* of the user's program; NULL: not asked for */
+    struct tree_cache         *trees;         /* kept between calls on one profile; or NULL */
+    struct sources            *sources;       /* of the user's program; NULL: not asked for */
     struct columns             columns;
-    unsigned                   wanted; /* a bit a value that is asked for; 0: all */
+    unsigned                   wanted;         /* a bit a value that is asked for; 0: all */
     bool                       is_unexplained; /* no words on the view and its columns */
-    bool                       is_streamed; /* rows go to standard output as they are made */
+    bool                       is_streamed;    /* rows go to standard output as they are made */
     struct arena              *arena;
     struct text               *text;       /* the report */
     struct text               *complaints; /* lines for standard error */
@@ -48,6 +48,8 @@ struct view {
     /* The same for pprof, packed; NULL: it has none. *is_made false: complaints say why not. */
     bool (*pprof)(const struct view_call *call, struct text *packed, bool *is_made,
                   struct err *err);
+    /* The same as folded stacks (view/folded.h). */
+    bool (*folded)(const struct view_call *call, struct text *text, bool *is_made, struct err *err);
 };
 #define VIEW(name) extern const struct view view_##name;
 #include "view/views.def"

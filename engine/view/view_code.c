@@ -2,6 +2,7 @@
  * code: nodes below the lines that made them, outermost call first. Nodes of gradients are made far
  * from the line they are of: they stand in branches of their own, by the trace of what they derive.
  */
+#include "view/folded.h"
 #include "view/groups.h"
 #include "view/pprof.h"
 #include "view/sources.h"
@@ -363,6 +364,14 @@ static bool pprof(const struct view_call *call, struct text *packed, bool *is_ma
            err_set(err, ERR_LIMIT, "the view does not fit the memory limit");
 }
 
+static bool folded(const struct view_call *call, struct text *text, bool *is_made, struct err *err)
+{
+    struct tree tree;
+
+    return (code_tree(call, &tree) && folded_of_tree(&tree, call, text, is_made)) ||
+           err_set(err, ERR_LIMIT, "the view does not fit the memory limit");
+}
+
 const struct view view_code = {
     .name = "code",
     .doc = "code: When python trace is available, the nodes are python lines and their are "
@@ -373,4 +382,5 @@ const struct view view_code = {
     .rows = rows,
     .timeline = timeline,
     .pprof = pprof,
+    .folded = folded,
 };
