@@ -42,7 +42,7 @@ def check_facts(where, section, facts, units):
 
 def check_rows(where, section, path):
     name = section["table"]
-    got = run("table", name, path, "--format=json")
+    got = run("table", name, path, "--format=json", *(["--where", section["where"]] if "where" in section else []))
     differ(where, f"{name} is there", "rows" in section, got.returncode == 0)
     if "rows" not in section or got.returncode:
         return
@@ -53,7 +53,17 @@ def check_rows(where, section, path):
     differ(where, f"rows of {name}", sorted(json.dumps(row, sort_keys=True) for row in section["rows"]), want)
 
 
+def check_advice(path):
+    """Pages of the input end with what advise says of it."""
+    advice = json.loads(run("advise", path, "--only", "input", "--config", "none", "--format=json").stdout)
+    titles = [finding["title"] for finding in advice["findings"] if finding["category"] == "input" and not finding.get("hidden_by")]
+    for tool in ("input", "datasets"):
+        said = " ".join(run(tool, path).stdout.partition("What to change")[2].split())
+        differ(f"{tool} {pathlib.Path(path).name}", "what to change", [title for title in titles if title in said], titles)
+
+
 for path in recordings:
+    check_advice(path)
     info = json.loads(run("info", path, "--format=json").stdout)
     facts, units = info["facts"], info["fact_units"]
     for tool in TOOLS:

@@ -136,7 +136,7 @@ def steps(check):
             "--stats=mode": "--stats is one of mean,",
             "-select foo": "-select has no 'foo'; it has bytes,",
             "-select micro": "-select has no 'micro'; did you mean 'micros'?",
-            "-output foo": "-output is stdout, none, file, timeline or pprof, not 'foo'"}.items():
+            "-output foo": "-output is stdout, none, file, timeline, pprof or folded, not 'foo'"}.items():
         check.expect(check.run("scope", *words.split(), check.profile), 2, said)
     other = check.message("profile_7", "ProfileProto", "".join(
         f'nodes {{ key: {i} value {{ name: "n{i}" op: "NoOp" }} }} ' for i in range(3)) +

@@ -149,7 +149,8 @@ static void offer_outputs(struct completing *completing)
     size_t                  at = str_search(start, outfile);
 
     if (at == start.len) {
-        offer_choices(completing, "file:outfile=|folded:outfile=|none|pprof:outfile=|stdout|timeline:outfile=");
+        offer_choices(completing,
+                      "file:outfile=|folded:outfile=|none|pprof:outfile=|stdout|timeline:outfile=");
         return;
     }
     completing->before = str_slice(start, 0, at + outfile.len);

@@ -18,11 +18,17 @@
         .title = (heading), .table = (of), .columns = (shown), .sort = (order),                    \
         .text_rows = (rows)                                                                        \
     }
+#define ROWS_WHERE(heading, of, condition, shown, order, rows)                                     \
+    {                                                                                              \
+        .title = (heading), .table = (of), .where = (condition), .columns = (shown),               \
+        .sort = (order), .text_rows = (rows)                                                       \
+    }
 #define TOOL(id, about, ...) { .name = #id, .summary = (about), .sections = { __VA_ARGS__ } },
 const struct tool tools[] = {
 #include "report/tools.def"
 };
 #undef TOOL
+#undef ROWS_WHERE
 #undef ROWS
 #undef PARTS
 #undef FACTS
@@ -53,6 +59,8 @@ bool tool_view(struct table_view *view, const struct tool_section *section,
     struct err          err = { 0 };
     const char         *name;
 
+    if (section->where && !vec_push(&query.where.values, arena, section->where))
+        return false;
     while ((name = tool_next_name(&rest, arena)) != NULL) {
         if (!vec_push(&query.columns.values, arena, name))
             return false;

@@ -1,4 +1,5 @@
-/* tool: a page of facts and tables under a name of the profiler's guide, as rows of report/tools.def. */
+/* tool: a page of facts and tables under a name of the profiler's guide, as rows of
+ * report/tools.def. */
 #ifndef TFPROF_REPORT_TOOL_H
 #define TFPROF_REPORT_TOOL_H
 
@@ -19,6 +20,7 @@ struct tool_section {
     const char *facts;                  /* names, comma between; or NULL, and of a table: */
     bool        leaves_zero_out;        /* facts, in text */
     const char *table, *columns, *sort; /* columns and sort "": the table's own */
+    const char *where;                  /* a condition that rows of the table fit, or NULL */
     int64_t     text_rows;
 };
 struct tool {

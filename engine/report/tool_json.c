@@ -67,6 +67,7 @@ static void write_section(struct json_writer *json, const struct tool_section *s
         write_names(json, facts, section->facts, false, arena);
     } else {
         put_text(json, "table", section->table);
+        put_text(json, "where", section->where);
         if (tool_view(&view, section, facts, rows < 0 ? 0 : rows, arena)) {
             table_json_rows(json, &view);
         } else {

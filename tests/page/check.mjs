@@ -195,7 +195,8 @@ async function checkProgram(page, name, profile) {
   const program = page.locator('#program');
   drawn.program += await program.count();
   if (!await program.count()) return;
-  const sides = page.locator('#program .around > .side'), names = async (side) => (await sides.nth(side).locator('bdi').allInnerTexts()).sort();
+  const sides = page.locator('#program .around > .side'), names = async (side) => (await sides.nth(side).locator('bdi')
+    .evaluateAll((all) => all.map((one) => one.title))).sort();
   const module = await program.locator('p bdi').first().innerText();
   const hlo = (...words) => JSON.parse(execFileSync(tfprof, ['hlo', profile, '--module', module, ...words, '--format', 'json'],
     { maxBuffer: 1 << 28, stdio: ['ignore', 'pipe', 'ignore'] }));

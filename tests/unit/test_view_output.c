@@ -19,7 +19,7 @@ TEST(test_scan)
         { "file:outfile==a", OUTPUT_FILE, "a", NULL },
         { "pprof:outfile=p,outfile=q", OUTPUT_PPROF, "q", NULL },
         { "foo", OUTPUT_STDOUT, NULL,
-          "-output is stdout, none, file, timeline or pprof, not 'foo'" },
+          "-output is stdout, none, file, timeline, pprof or folded, not 'foo'" },
         { "timeline:outfile", OUTPUT_STDOUT, NULL,
           "-output timeline takes outfile=FILE, not 'outfile'" },
         { "timeline:foo=1", OUTPUT_STDOUT, NULL,
