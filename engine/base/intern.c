@@ -216,7 +216,7 @@ static uint32_t map_slot(const struct id_map *map, uint64_t key)
 {
     uint32_t mask = map->slot_count - 1;
     uint64_t hash = (key / RUN_SLOTS) * UINT64_C(0x9e3779b97f4a7c15);
-    uint64_t inside = (key + (hash >> 20)) % RUN_SLOTS;
+    uint64_t inside = (key + (hash >> 58)) % RUN_SLOTS; /* bits that all of the key's reach */
     uint32_t slot = ((uint32_t)(hash >> 32) / RUN_SLOTS * RUN_SLOTS + (uint32_t)inside) & mask;
 
     while (map->values[slot] && map->keys[slot] != key)

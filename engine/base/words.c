@@ -29,7 +29,7 @@ static uint64_t head_of(const char *text, size_t len)
 
 static unsigned bucket_of(uint32_t key)
 {
-    return key * UINT32_C(2654435761) >> 22 & (WORDS_BUCKETS - 1);
+    return key * UINT32_C(2654435761) >> (32 - WORDS_BUCKET_BITS);
 }
 
 static void add(struct words *words, struct word word)

@@ -7,7 +7,7 @@
 
 #include "base/str.h"
 
-enum { WORDS_BUCKETS = 1024 };
+enum { WORDS_BUCKET_BITS = 13, WORDS_BUCKETS = 1 << WORDS_BUCKET_BITS }; /* most are empty */
 
 struct word {
     struct str text;

@@ -2,6 +2,8 @@
 
 #include "model/names.h"
 
+#include <string.h>
+
 bool graph_name_is_gradient(struct str name)
 {
     return name_is(name, NAMES_TF_GRADIENT);
@@ -9,8 +11,11 @@ bool graph_name_is_gradient(struct str name)
 
 struct str graph_name_behind(struct str name, struct str part)
 {
-    for (size_t at = name.len; at + 1 > part.len; at--)
-        if (str_equal(str_slice(name, at - part.len, at), part))
+    char last = part.data[part.len - 1];
+
+    for (size_t at = name.len; at >= part.len; at--)
+        if (name.data[at - 1] == last &&
+            memcmp(name.data + at - part.len, part.data, part.len) == 0)
             return str_slice(name, at, name.len);
     return name;
 }

@@ -2,6 +2,7 @@
  * a step that does something else as well. Nothing is wrong with them but how often they run. */
 #include "analyze/excess/ledger.h"
 #include "base/macros.h"
+#include "base/words.h"
 
 static const double RARE_SHARE = 0.98; /* once in fifty steps is enough */
 static const double WHOLE_STEP = 0.85; /* from here on it is what the program does */
@@ -40,19 +41,22 @@ static const struct {
 
 struct finder {
     struct ledger *ledger;
+    struct words   words;   /* the names */
     uint8_t       *what_of; /* by name of the profile: row of names + 2; 1 none, 0 unknown */
 };
 
 /* 2 + its row of names; 1: it is none of them. */
 static uint8_t look_at(struct finder *finder, uint32_t name)
 {
+    enum { NONE = UINT16_MAX };
     uint8_t *row = &finder->what_of[name];
 
-    for (size_t i = 0; !*row && i < ARRAY_COUNT(names); i++)
-        if (str_contains(profile_str(finder->ledger->study->profile, name),
-                         str_from(names[i].name)))
-            *row = (uint8_t)(i + 2);
-    *row = *row ? *row : 1;
+    if (!*row) {
+        uint16_t found = words_first_row(&finder->words,
+                                         profile_str(finder->ledger->study->profile, name), NONE);
+
+        *row = found == NONE ? 1 : (uint8_t)(found + 2);
+    }
     return *row;
 }
 
@@ -110,7 +114,9 @@ static bool claim(struct finder *finder, const struct detector *self)
 
 static bool find(struct ledger *ledger, const struct detector *self)
 {
-    struct finder finder = { .ledger = ledger };
+    struct word   words[ARRAY_COUNT(names)];
+    struct finder finder = { .ledger = ledger,
+                             .words = { .items = words, .room = ARRAY_COUNT(words) } };
     double        ns = 0;
     uint32_t      range;
 
@@ -118,6 +124,8 @@ static bool find(struct ledger *ledger, const struct detector *self)
         arena_new_array(ledger->scratch, uint8_t, ledger->study->profile->names.count + 1);
     if (!finder.what_of)
         return false;
+    for (uint16_t i = 0; i < ARRAY_COUNT(names); i++)
+        words_add_part(&finder.words, str_from(names[i].name), i);
     if (!is_anywhere(&finder))
         return true;
     for (size_t u = 0; u < ledger->units.count; u++)
