@@ -77,7 +77,8 @@ Priced as their time but one step in fifty. In PyTorch: ops that sort or count b
 without gradients from all that was gathered so far, which is longer by the same in each step. Metrics of retrieval go
 over a data set of candidates: seen by the op that goes over one inside of the function that trains, while no gradients
 are made. In graphs of TensorFlow also products, convolutions, sorting and decoding that begin behind the forward pass
-and beside the gradients, none of which is for them. Silent where a function computes no gradients.]],
+and beside the gradients, none of which is for them, and what tf.image compares pictures by, as its scopes tell, from
+where no gradient comes. Silent where a function computes no gradients.]],
 
   check = function(p, cfg)
     return over_history(p, cfg) or over_dataset(p, cfg) or counted(p, cfg) or untrained(p, cfg)
