@@ -16,6 +16,7 @@ static char folder[PATH_BYTES];
 
 static int make_folder(void **state)
 {
+    (void)state;
     snprintf(folder, sizeof folder, "/tmp/tfprof-test-XXXXXX");
     return mkdtemp(folder) ? 0 : -1;
 }
@@ -27,6 +28,7 @@ static int remove_folder(void **state)
     char       **names;
     size_t       count;
 
+    (void)state;
     if (!file_list(folder, &arena, &names, &count, &err))
         return -1;
     for (size_t i = 0; i < count; i++)
