@@ -30,6 +30,11 @@ local kinds = {
     title = "Each round of a loop writes all rows to change one: %s of each step", time = "rows that stay as they are",
     remedy = { text = "Give the row out of the scan (its second result), or write it in place.",
                code = "return state, row   # instead of jnp.where(jnp.arange(n) == i, row, rows)" } },
+  { flaw = "unread-rounds", confidence = "medium",
+    title = "A loop keeps the rows of all its rounds, of which few are read: %s of each step", time = "keeping them",
+    remedy = { text = "Take the last result from what the scan carries (its first result) instead of from the rows "
+                 .. "that it stacks, and stack none.",
+               code = "state, _ = jax.lax.scan(lambda s, x: (f(s, x), None), state, xs)   # instead of states[-1]" } },
   -- Outputs may be as many as that: a fact.
   { flaw = "row-jacobian", confidence = "low", severity = "info",
     title = "A Jacobian of every row by every row takes %s a step", time = "gradients of all outputs",

@@ -339,6 +339,69 @@ TEST(rows_that_a_mask_writes)
     }
 }
 
+/* A gradient's product of 5 ms is added up over 100 rows of each of 4, from which these were
+ * spread: the sums would do before it, 99 of 100 parts. Sums over what is in a row leave all rows.
+ */
+TEST(gradients_of_rows_that_were_spread)
+{
+    for (int is_within = 0; is_within < 2; is_within++) {
+        struct program program;
+        uint32_t       results, w, gradient;
+
+        start(&program);
+        results = add(&program, "parameter", "-> f32[4,100,30]", NULL, NO_ID, NO_ID);
+        w = add(&program, "parameter", "-> f32[40,30]", NULL, NO_ID, NO_ID);
+        gradient = add_flops(&program, "dot", "f32[4,100,30] f32[40,30] -> f32[4,100,40]",
+                             "jit(f)/transpose(jvp())/dot", results, w, 2 * 400 * 40 * 30);
+        add(&program, "reduce",
+            is_within ? "f32[4,100,40] -> f32[4,100]" : "f32[4,100,40] -> f32[4,40]",
+            "jit(f)/transpose(jvp())/reduce_sum", NO_ID, gradient);
+        run_step(&program, (uint32_t[]) { gradient }, (int64_t[]) { 5000000 }, 1);
+        assert_true(fabs(claimed(&program, "repeated-rows") - (is_within ? 0 : 0.99 * 5e6)) < 1);
+        release(&program);
+    }
+}
+
+/* Ten rounds of 100 us each write their row of 16, of which the last one is taken: 15 of 16 parts
+ * are kept for nothing. Where all are taken they are not. */
+TEST(rows_of_all_rounds)
+{
+    enum { ROUNDS = 10, LOOP = 8 };
+    for (int takes_all = 0; takes_all < 2; takes_all++) {
+        struct program program;
+        uint32_t       tuple, count, rows, one, more, row, written, root, given, at[ROUNDS];
+        int64_t        ns[ROUNDS];
+
+        start(&program);
+        tuple = add(&program, "parameter", "-> s32[] f32[16,8]", NULL, LOOP, NO_ID);
+        count = add(&program, "get-tuple-element", "-> s32[]", NULL, LOOP, tuple);
+        rows = add(&program, "get-tuple-element", "-> f32[16,8]", NULL, LOOP, tuple);
+        describe(&program, rows, (const char *const[]) { "element", "1", NULL });
+        one = add(&program, "constant", "-> s32[]", NULL, LOOP, NO_ID);
+        more = add(&program, "add", "s32[] s32[] -> s32[]", NULL, LOOP, count);
+        link_second(&program, one, more);
+        row = add(&program, "broadcast", "s32[] -> f32[1,8]", NULL, LOOP, count);
+        written = add(&program, "dynamic-update-slice", "f32[16,8] f32[1,8] s32[] -> f32[16,8]",
+                      NULL, LOOP, rows);
+        link_second(&program, row, written);
+        root = add(&program, "tuple", "-> s32[] f32[16,8]", NULL, LOOP, more);
+        link_second(&program, written, root);
+        assert_int_equal(add(&program, "while", "-> s32[] f32[16,8]", NULL, NO_ID, NO_ID), LOOP);
+        given = add(&program, "get-tuple-element", "-> f32[16,8]", NULL, NO_ID, LOOP);
+        describe(&program, given, (const char *const[]) { "element", "1", NULL });
+        if (takes_all)
+            add(&program, "negate", "f32[16,8] -> f32[16,8]", NULL, NO_ID, given);
+        else
+            add(&program, "slice", "f32[16,8] -> f32[1,8]", NULL, NO_ID, given);
+        for (size_t i = 0; i < ROUNDS; i++)
+            at[i] = written, ns[i] = 100000;
+        run_step(&program, at, ns, ROUNDS);
+        assert_true(fabs(claimed(&program, "unread-rounds") - (takes_all ? 0 : 15.0 / 16 * 1e6)) <
+                    1);
+        release(&program);
+    }
+}
+
 /* Four rows are looked up 400 times and multiplied, 10 ms: 99 of 100 parts are done again. Rows of
  * their own are not, nor are four that make a longer row together. */
 TEST(rows_that_are_copies)

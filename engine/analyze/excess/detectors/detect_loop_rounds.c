@@ -1,7 +1,8 @@
 /* Loops of compiled programs. separate_rounds: no round needs what another one made, each has
  * little to do, and all could be done at once. masked_write: one row of an array is written by a
- * mask over all. */
+ * mask over all. unread_rounds: what each round gives out is kept, and of a few rounds read. */
 #include "analyze/excess/loops.h"
+#include "analyze/excess/parts.h"
 
 #include <math.h>
 
@@ -9,6 +10,7 @@ static const double  LEAST_SHARE = 0.03; /* of the steps */
 static const double  FEWEST_ROUNDS = 8;  /* a step */
 static const double  SMALL_NS = 20000;   /* what starting an op is a large part of */
 static const double  KEPT_SHARE = 0.2;   /* of small ops, when they are large ones together */
+static const double  MOST_READ = 0.25;   /* of rounds whose rows are kept for nothing */
 static const int64_t FEWEST_ROWS = 8;
 static const double  TILE_ROWS = 16; /* a product of fewer takes as long: it reads all weights */
 
@@ -147,7 +149,56 @@ static bool find_write(struct ledger *ledger, const struct detector *self)
                        mark_write, NULL);
 }
 
+struct reads {
+    struct parts parts;
+    bool         is_open, has_failed;
+};
+
+/* The part of the rows in element `element` of the loop's result that something takes in the end.
+ */
+static double read_part(const struct loops *loops, const struct parts *parts, uint32_t element)
+{
+    struct op_ids takers = op_graph_consumers(loops->waste.graph, loops->loop.op);
+    double        most = 0;
+
+    for (size_t i = 0; i < takers.count; i++)
+        if (!waste_is(&loops->waste, takers.ids[i], "get-tuple-element"))
+            return 1;
+        else if (axes_element(&loops->axes, takers.ids[i]) == element)
+            most = fmax(most, parts->part[takers.ids[i]].of[0]);
+    return most;
+}
+
+static void mark_unread(struct loops *loops, void *context)
+{
+    struct reads *reads = context;
+
+    if (!reads->is_open && !reads->has_failed)
+        reads->is_open = parts_open(&reads->parts, &loops->waste);
+    reads->has_failed = !reads->is_open;
+    if (reads->has_failed || count_rounds(loops) < FEWEST_ROUNDS)
+        return;
+    for (uint32_t element = 0; element < loops->loop.elements; element++) {
+        double part = read_part(loops, &reads->parts, element);
+
+        if (part > 0 && part <= MOST_READ &&
+            loop_carries(&loops->loop, &loops->axes, element) == CARRIED_WRITTEN)
+            waste_mark(&loops->waste, loop_maker(&loops->loop, &loops->axes, element), 1 - part);
+    }
+}
+
+static bool find_unread(struct ledger *ledger, const struct detector *self)
+{
+    struct reads reads = { .is_open = false };
+
+    return loops_claim(ledger, self, LEAST_SHARE, "rows of all rounds are kept, few are read",
+                       mark_unread, &reads) &&
+           !reads.has_failed;
+}
+
 const struct detector detector_separate_rounds = { "separate-rounds", CAUSE_DISPATCH,
                                                    GRADE_STRUCTURE, find_separate };
 const struct detector detector_masked_write = { "masked-write", CAUSE_SHAPE, GRADE_STRUCTURE,
                                                 find_write };
+const struct detector detector_unread_rounds = { "unread-rounds", CAUSE_BYTES, GRADE_STRUCTURE,
+                                                 find_unread };

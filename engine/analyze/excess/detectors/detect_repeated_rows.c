@@ -287,8 +287,25 @@ static bool is_of_rows(const struct finder *finder, uint32_t op, const struct ro
            sums_rows(inner, compiled_operand(finder->waste->compiled, op, 1), rows);
 }
 
-/* All that takes a result adds it up into fewer rows, as gradients of lookups do: the sums go
- * through the product as well. The share of its rows that those are less. */
+/* A gradient of rows that were spread is a sum over their copies: rows stay, and are fewer. */
+static bool sums_copies(const struct waste *waste, uint32_t op, struct str origin)
+{
+    struct op_ids        producers = op_graph_producers(waste->graph, op);
+    const struct op     *row = &waste->profile->ops.items[op];
+    const struct tensor *from, *to;
+
+    if (!waste_is(waste, op, "reduce") || !str_ends(origin, STR("/reduce_sum")) ||
+        !str_contains(origin, STR("transpose(")) || !producers.count || !row->input_count ||
+        !row->output_count)
+        return false;
+    from = &waste->profile->tensors.items[row->first_input];
+    to = &waste->profile->tensors.items[row->first_output];
+    return to->rank > 1 && from->rank > to->rank &&
+           from->dims[from->rank - 1] == to->dims[to->rank - 1];
+}
+
+/* All that takes a result adds it up into fewer rows, as gradients of lookups and of rows that were
+ * spread do: the sums go through the product as well. The share of its rows that those are less. */
 static double summed_share(const struct finder *finder, uint32_t op)
 {
     const struct waste *waste = finder->waste;
@@ -305,6 +322,9 @@ static double summed_share(const struct finder *finder, uint32_t op)
 
         if (waste_is(waste, taker, "scatter") && str_ends(origin, STR("scatter-add"))) {
             summed += compiled_operand(waste->compiled, taker, 2);
+            into += compiled_elements(waste->compiled, taker);
+        } else if (sums_copies(waste, taker, origin)) {
+            summed += compiled_operand(waste->compiled, taker, 0);
             into += compiled_elements(waste->compiled, taker);
         } else if (!hands_on || !linear_takers(waste, taker, &reach)) {
             return 0;
