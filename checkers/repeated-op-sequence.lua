@@ -42,10 +42,9 @@ end
 -- of them, and how many. Layers, too, are numbered, but fewer, with one product, or with longer ones.
 local function calls_of_model(p, cfg)
   local scopes = {}
-  for row in p:table("ops"):each() do
+  for row in p:table("ops"):where { type = { class = "product|convolution" } }:each() do
     local outer = row.name:match("^(\\w+?)(?:_\\d+)?/")
-    local class = p:class_of(row.type)
-    if outer and (class == "product" or class == "convolution") and outer ~= "gradient_tape" then
+    if outer and outer ~= "gradient_tape" then
       local scope = scopes[outer] or { calls = {}, count = 0, ops = 0, ns = 0 }
       scopes[outer] = scope
       local call = row.name:match("^([^/]+)/")
@@ -76,19 +75,20 @@ local function of_model(p, outer)
   return groups
 end
 
--- A Python loop inside a tf.function leaves each round's ops in the graph, numbered: slices of what it walks over and
--- the rest.
-local function written_out(p, cfg)
-  local step_ns, all_ns, groups = p.fact["step.ns"], 0, {}
-  for row in p:table("ops"):each() do
-    all_ns = all_ns + row.self_ns
+-- Ops that bear one name but for numbers, and how many rounds their slices tell.
+local function numbered(ops, cfg)
+  local groups, rounds = {}, 0
+  if ops:where { type = { like = "^(StridedSlice|Slice|GatherV2|ResourceGather|Split|SplitV|Unpack)$" } }:count()
+    < cfg.min_rounds then
+    return groups, rounds
+  end
+  for row in ops:each() do
     local stem, inner = stem_of(row.name)
     local key = row.type .. " " .. stem .. (inner and "/" .. inner or "")
     local group = groups[key] or { count = 0, ns = 0, row = row }
     groups[key] = group
     group.count, group.ns = group.count + 1, group.ns + row.self_ns
   end
-  local rounds = 0
   for key, group in sorted_pairs(groups) do
     if key:find(
         "^(StridedSlice|Slice|GatherV2|ResourceGather|Split|SplitV|Unpack) "
@@ -96,6 +96,14 @@ local function written_out(p, cfg)
       rounds = math.max(rounds, group.count)
     end
   end
+  return groups, rounds
+end
+
+-- A Python loop inside a tf.function leaves each round's ops in the graph, numbered: slices of what it walks over and
+-- the rest.
+local function written_out(p, cfg)
+  local step_ns, all_ns = p.fact["step.ns"], p:table("ops"):sum("self_ns")
+  local groups, rounds = numbered(p:table("ops"), cfg)
   local called = rounds < cfg.min_rounds and calls_of_model(p, cfg) or nil
   if called then rounds, groups = called.count, of_model(p, called.outer) end
   if rounds < cfg.min_rounds then return nil end

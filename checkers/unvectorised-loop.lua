@@ -58,7 +58,9 @@ local function of_rounds(p, cfg)
   local ops, step_ns = p:table("ops"), p.fact["step.ns"]
   local often = ops:where { calls = { min = cfg.min_rounds } }
   -- Recurrent layers multiply in each round; a function called for each row, and eager ops, are no loop of a function.
-  if often:where { type = { class = "product|convolution|attention" } }:count() > 0 then return nil end
+  if often:count() == 0 or often:where { type = { class = "product|convolution|attention" } }:count() > 0 then
+    return nil
+  end
   local rounds, types, once = 0, {}, 0
   for row in ops:each() do
     local is_round = row.calls >= cfg.min_rounds and not row.is_eager

@@ -80,28 +80,40 @@ static void push_value(lua_State *lua, const struct query *query, int column, si
     }
 }
 
-/* Keeps the rows whose text matches, asking once a distinct text in a row. */
+/* What was decided of texts lately, by name + 1: types of ops come again all the time. */
+enum { SEEN_TEXTS = 64 };
+struct seen_text {
+    uint32_t name;
+    bool     is_kept;
+};
+
+static struct seen_text *seen_of(struct seen_text *seen, double value)
+{
+    return &seen[(uint32_t)value % SEEN_TEXTS];
+}
+
+/* Keeps the rows whose text matches. */
 static void keep_matching(lua_State *lua, struct query *query, int column, int index)
 {
     const struct pattern *pattern = bind_pattern(lua, index);
     const double         *values = query->table->columns[column];
     size_t                kept = 0;
-    double                last = NAN;
-    bool                  is_kept = false;
+    struct seen_text      texts[SEEN_TEXTS] = { 0 };
 
     for (size_t i = 0; i < query->count; i++) {
-        double value = values[query->rows[i]];
-        if (isnan(value))
+        double            value = values[query->rows[i]];
+        struct seen_text *seen = isnan(value) ? NULL : seen_of(texts, value);
+
+        if (!seen)
             continue;
-        if (!(value == last)) {
+        if (seen->name != (uint32_t)value + 1) {
             sandbox_check_time(lua);
             enum pattern_match match = pattern_matches(pattern, text_of(query, value));
             if (match == PATTERN_TOO_COSTLY)
                 luaL_error(lua, "pattern '%s' is too costly", lua_tostring(lua, index));
-            is_kept = match == PATTERN_YES;
-            last = value;
+            *seen = (struct seen_text) { (uint32_t)value + 1, match == PATTERN_YES };
         }
-        if (is_kept)
+        if (seen->is_kept)
             query->rows[kept++] = query->rows[i];
     }
     query->count = kept;
@@ -129,14 +141,21 @@ static uint64_t check_classes(lua_State *lua, int index)
 /* Keeps the rows whose text names an op of one of the classes. */
 static void keep_classes(lua_State *lua, struct query *query, int column, int index)
 {
-    uint64_t      wanted = check_classes(lua, index);
-    const double *values = query->table->columns[column];
-    size_t        kept = 0;
+    uint64_t         wanted = check_classes(lua, index);
+    const double    *values = query->table->columns[column];
+    size_t           kept = 0;
+    struct seen_text texts[SEEN_TEXTS] = { 0 };
 
     for (size_t i = 0; i < query->count; i++) {
-        double value = values[query->rows[i]];
+        double            value = values[query->rows[i]];
+        struct seen_text *seen = isnan(value) ? NULL : seen_of(texts, value);
 
-        if (!isnan(value) && (wanted >> op_class_of(text_of(query, value)) & 1))
+        if (!seen)
+            continue;
+        if (seen->name != (uint32_t)value + 1)
+            *seen = (struct seen_text) { (uint32_t)value + 1,
+                                         wanted >> op_class_of(text_of(query, value)) & 1 };
+        if (seen->is_kept)
             query->rows[kept++] = query->rows[i];
     }
     query->count = kept;
