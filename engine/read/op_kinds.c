@@ -1,6 +1,9 @@
 #include "read/op_kinds.h"
 
 #include "base/macros.h"
+#include "base/words.h"
+
+#include <pthread.h>
 
 static const struct {
     const char        *words; /* str_fits */
@@ -18,10 +21,21 @@ static const struct {
       ACTIVITY_CALLBACK },
 };
 
-enum activity_kind op_type_kind(struct str type, enum activity_kind usual)
+static struct word    items[64];
+static struct words   words = { .items = items, .room = ARRAY_COUNT(items) };
+static pthread_once_t words_made = PTHREAD_ONCE_INIT;
+
+static void make_words(void)
 {
     for (size_t i = 0; i < ARRAY_COUNT(op_types); i++)
-        if (str_fits(type, op_types[i].words))
-            return op_types[i].kind;
-    return usual;
+        words_add(&words, op_types[i].words, (uint16_t)i);
+}
+
+enum activity_kind op_type_kind(struct str type, enum activity_kind usual)
+{
+    size_t row;
+
+    pthread_once(&words_made, make_words);
+    row = words_first_row(&words, type, ARRAY_COUNT(op_types));
+    return row < ARRAY_COUNT(op_types) ? op_types[row].kind : usual;
 }

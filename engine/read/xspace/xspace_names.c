@@ -1,7 +1,10 @@
 #include "read/xspace/xspace_names.h"
 
+#include "base/words.h"
 #include "model/names.h"
 #include "read/op_kinds.h"
+
+#include <pthread.h>
 
 struct name_row {
     const char         *words; /* str_fits */
@@ -109,12 +112,23 @@ static const struct python_row python_names[] = {
       COPY_NONE, NULL },
 };
 
-static const struct name_row *host_row(struct str name)
+static struct word    host_items[256];
+static struct words   host_words = { .items = host_items, .room = ARRAY_COUNT(host_items) };
+static pthread_once_t host_words_made = PTHREAD_ONCE_INIT;
+
+static void make_host_words(void)
 {
     for (size_t i = 0; i < ARRAY_COUNT(host_names); i++)
-        if (str_fits(name, host_names[i].words))
-            return &host_names[i];
-    return NULL;
+        words_add(&host_words, host_names[i].words, (uint16_t)i);
+}
+
+static const struct name_row *host_row(struct str name)
+{
+    size_t row;
+
+    pthread_once(&host_words_made, make_host_words);
+    row = words_first_row(&host_words, name, ARRAY_COUNT(host_names));
+    return row < ARRAY_COUNT(host_names) ? &host_names[row] : NULL;
 }
 
 static bool is_letter(char c)
