@@ -1,6 +1,8 @@
 #include "view/folded.h"
 
-struct str folded_frame(const struct tree *tree, uint32_t parent, uint32_t row)
+/* What the view calls the row, without what the row above it is called: a part of a scope, a line.
+ */
+static struct str frame_name(const struct tree *tree, uint32_t parent, uint32_t row)
 {
     struct str name = tree->nodes.items[row].name, above = tree->nodes.items[parent].name;
 
@@ -56,7 +58,7 @@ static bool walk(const struct tree *tree, const struct view_call *call, enum vie
 
         path.len = at.path_len;
         if (at.row)
-            add_frame(&path, folded_frame(tree, at.parent, at.row));
+            add_frame(&path, frame_name(tree, at.parent, at.row));
         if (own > 0 && at.row) {
             text_add(text, text_str(&path));
             text_print(text, " %lld\n", (long long)own);
