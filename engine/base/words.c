@@ -32,6 +32,12 @@ static unsigned bucket_of(uint32_t key)
     return key * UINT32_C(2654435761) >> (32 - WORDS_BUCKET_BITS);
 }
 
+/* What a row's words have in their keys besides their first bytes. */
+static uint32_t row_key(const struct words *words, uint16_t row)
+{
+    return words->is_by_row ? (uint32_t)row << 24 : 0;
+}
+
 static void add(struct words *words, struct word word)
 {
     uint16_t *first;
@@ -40,7 +46,7 @@ static void add(struct words *words, struct word word)
         abort();
     word.head = head_of(word.text.data, word.text.len);
     memset(&word.mask, 0xff, word.text.len < sizeof word.mask ? word.text.len : sizeof word.mask);
-    first = &words->first[bucket_of(key_of(word.text))];
+    first = &words->first[bucket_of(key_of(word.text) ^ row_key(words, word.row))];
     word.next = *first;
     words->items[words->count++] = word;
     *first = words->count;
@@ -121,7 +127,7 @@ uint16_t words_first_row(const struct words *words, struct str text, uint16_t no
 
 bool words_fit(const struct words *words, struct str text, uint16_t row, bool at_start)
 {
-    uint32_t key = key_of(text);
+    uint32_t key = key_of(text), of_row = row_key(words, row);
 
     for (size_t at = 0; at < text.len && (at == 0 || !at_start); at++) {
         uint16_t next;
@@ -131,7 +137,7 @@ bool words_fit(const struct words *words, struct str text, uint16_t row, bool at
             key >>= 8;
         if (at > 0 && at + KEY_BYTES <= text.len)
             key |= (uint32_t)(unsigned char)text.data[at + KEY_BYTES - 1] << 16;
-        next = words->first[bucket_of(key)];
+        next = words->first[bucket_of(key ^ of_row)];
         head = next ? head_of(text.data + at, text.len - at) : 0;
         for (const struct word *word; next; next = word->next) {
             word = &words->items[next - 1];

@@ -19,7 +19,8 @@ struct word {
 struct words { /* zeros but for items and their room */
     struct word *items;
     uint16_t     room, count;
-    uint16_t     first[WORDS_BUCKETS]; /* by key: a word's place in items + 1 */
+    bool         is_by_row; /* made for words_fit alone: words of other rows are not met on the way */
+    uint16_t     first[WORDS_BUCKETS]; /* by key, and row: a word's place in items + 1 */
 };
 struct words_walk {
     struct str text;

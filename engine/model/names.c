@@ -65,7 +65,7 @@ size_t name_list_pattern(enum name_list list, char *pattern, size_t room)
 }
 
 static struct word    items[2048];
-static struct words   words = { .items = items, .room = ARRAY_COUNT(items) };
+static struct words   words = { .items = items, .room = ARRAY_COUNT(items), .is_by_row = true };
 static bool           is_anchored[NAME_LIST_COUNT]; /* no word of the list begins with a star */
 static pthread_once_t words_made = PTHREAD_ONCE_INIT;
 
