@@ -50,7 +50,7 @@ workers.]],
     local ns = math.min(excess_ns / n, step_ns)
     if ns < cfg.min_share * step_ns then return nil end
     return finding {
-      title = ("Every %dth batch is late by %s"):format(period, fmt.ms(excess_ns / count)),
+      title = ("One batch in %d is late by %s"):format(period, fmt.ms(excess_ns / count)),
       evidence = { { "late batches, on average a step", ns, "ns", share = ns / step_ns },
                    { "wait for a late one", excess_ns / count + median, "ns" },
                    { "median wait", median, "ns" }, { "late batches seen", count, "count" } },

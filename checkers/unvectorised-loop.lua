@@ -1,11 +1,18 @@
 -- A loop handles one element of the batch a turn, or a batch is put together from single samples.
+local function of_samples(worst)
+  if worst.detail and worst.detail:find("made one by one") then
+    return { text = "Stack first, and run the ops once over the batch.",
+             code = "y = transform(torch.stack(samples))   # instead of torch.stack([transform(x) for x in samples])" }
+  end
+  return { text = "Keep samples in tensors that are allocated once, and pick a batch with one index.",
+           code = "batch = storage[torch.randint(count, (batch_size,))]   # instead of torch.stack([...])" }
+end
+
 local function of_pytorch(p, cfg)
   return p:in_excess {
     flaw = "gathered-items", min_share = cfg.min_gather_share, time = "stacking samples and looking at each",
     title = "Putting batches together from single samples takes %s a step",
-    remedy = { text = "Keep samples in tensors that are allocated once, and pick a batch with one index.",
-               code = "batch = storage[torch.randint(count, (batch_size,))]   # instead of torch.stack([...])" },
-    confidence = "medium",
+    remedy = of_samples, confidence = "medium",
   }
 end
 
@@ -186,6 +193,11 @@ add to arrays that no round reads: its small ops are priced, four fifths of them
       tables = { ops = {},
                  excess = { { cell = 1, flaw = "gathered-items", ns = 3e6, share = 0.3, factor = 0.05,
                               op = "aten::stack" } } } },
+    { name = "samples that are transformed one by one", framework = "pytorch", format = "kineto", finding = true,
+      replay = { 3e6 }, facts = { ["step.ns"] = 1e7 },
+      tables = { ops = {},
+                 excess = { { cell = 1, flaw = "gathered-items", ns = 3e6, share = 0.3, factor = 0.05, op = "aten::div",
+                              detail = "32 tensors are made one by one and stacked" } } } },
     { name = "a few samples", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7 },
       tables = { ops = {},

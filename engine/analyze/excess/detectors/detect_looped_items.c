@@ -1,5 +1,6 @@
 /* looped_items: tensors that are made one by one with a few small ops each, and then stacked: the
- * same ops on the stack would be started once. A network's layers are no items: they multiply. */
+ * same ops on the stack would be started once. A network's layers are no items: they multiply, and
+ * are trained where anything is; what blurs a picture or makes a spectrum multiplies as well. */
 #include "analyze/excess/ledger.h"
 
 enum { FEWEST_ITEMS = 8, FEWEST_OPS = 3 /* for each item */ };
@@ -17,10 +18,11 @@ static bool is_stack(const struct ledger *ledger, const struct work_unit *unit)
 }
 
 /* A layer of a network, or what comes behind one. */
-static bool is_network(const struct work_unit *unit)
+static bool is_network(const struct ledger *ledger, const struct work_unit *unit)
 {
+    if (unit->op_class == OP_PRODUCT || unit->op_class == OP_CONVOLUTION)
+        return unit->is_trained || !ledger->has_backward;
     return unit->phase == UNIT_BACKWARD || unit->phase == UNIT_UPDATE ||
-           unit->op_class == OP_PRODUCT || unit->op_class == OP_CONVOLUTION ||
            unit->op_class == OP_ATTENTION || unit->op_class == OP_CELL ||
            unit->op_class == OP_NORMALISATION;
 }
@@ -58,14 +60,15 @@ static uint32_t loop_start(const struct finder *finder, uint32_t from, uint32_t 
     return NO_ID;
 }
 
-/* How many tensors a stack takes; where shapes were not recorded, as often as the op right before
- * it came since the last one. */
+/* How many tensors a stack takes; where their shapes were not recorded, and Kineto leaves them out
+ * of lists over 30, as often as the op right before it came since the last one. */
 static uint32_t items_of(const struct finder *finder, uint32_t stack)
 {
     const struct profile *profile = finder->ledger->study->profile;
+    uint32_t known = profile->ops.items[finder->ledger->units.items[stack].op].input_count;
 
-    if (profile->has_shapes)
-        return profile->ops.items[finder->ledger->units.items[stack].op].input_count;
+    if (known > 0)
+        return known;
     for (uint32_t u = stack; u-- > 0;) {
         const struct work_unit *unit = &finder->ledger->units.items[u];
 
@@ -109,7 +112,7 @@ static bool look_at_step(struct finder *finder, const struct detector *self, siz
         const struct work_unit *unit = &ledger->units.items[u];
         uint32_t                items, start;
 
-        if (is_network(unit))
+        if (is_network(ledger, unit))
             from = u + 1;
         if (!is_stack(ledger, unit))
             continue;
