@@ -60,7 +60,8 @@ void ledger_claim_ops(struct ledger *ledger, uint32_t cell, uint32_t first, uint
             ledger_claim(ledger, cell, &ledger->units.items[u], share);
 }
 
-static bool tell(struct ledger *ledger, uint32_t cell, const char *format, va_list arguments)
+static CHECK_PRINTF(3, 0) bool tell(struct ledger *ledger, uint32_t cell, const char *format,
+                                    va_list arguments)
 {
     char text[256];
 
