@@ -144,6 +144,27 @@ static void modules_text(const struct program_view *view, size_t rows,
     add_rest(text, rows, view->module_count, "modules");
 }
 
+/* What stands above the instructions that are `ring` steps away from the one that was asked for. */
+static void ring_title(const struct program_view *view, int32_t ring, bool is_first,
+                       struct text *text)
+{
+    const char *gap = is_first ? "" : "\n";
+    uint32_t    module = 0;
+
+    if (ring < 0) {
+        text_print(text, "%s%d %s it:\n", gap, -ring, view->is_calls ? "inside of" : "before");
+        return;
+    }
+    if (ring > 0) {
+        text_print(text, "\n%d %s it:\n", ring, view->is_calls ? "around" : "behind");
+        return;
+    }
+    if (!view->is_calls)
+        module = view->study->profile->ops.items[view->centre].module;
+    text_print(text, "%sin %.*s:\n", gap,
+               STR_ARG(layout_clean(text->arena, program_module_name(view, module))));
+}
+
 /* In rings round the one that was asked for, what it needs first. */
 static void neighbourhood_text(const struct program_view *view, size_t rows, struct text *text)
 {
@@ -155,19 +176,7 @@ static void neighbourhood_text(const struct program_view *view, size_t rows, str
         last = view->ops[i].distance > last ? view->ops[i].distance : last;
     }
     for (int32_t ring = first; ring <= last && left; ring++) {
-        if (ring < 0)
-            text_print(text, "%s%d %s it:\n", ring > first ? "\n" : "", -ring,
-                       view->is_calls ? "inside of" : "before");
-        else if (ring > 0)
-            text_print(text, "\n%d %s it:\n", ring, view->is_calls ? "around" : "behind");
-        else
-            text_print(text, "%sin %.*s:\n", first < 0 ? "\n" : "",
-                       STR_ARG(layout_clean(
-                           text->arena,
-                           program_module_name(
-                               view, view->is_calls
-                                         ? 0
-                                         : view->study->profile->ops.items[view->centre].module))));
+        ring_title(view, ring, ring == first, text);
         for (size_t i = 0; i < view->op_count && left; i++) {
             struct program_op item = view->ops[i];
 

@@ -299,6 +299,25 @@ static bool report(const struct view *view, struct view_call *call, struct err *
     return true;
 }
 
+/* What holds no more than one number a cell; NULL: all that was asked for holds them. */
+static const char *single_output(const struct view_options *options, bool is_by_step)
+{
+    switch (options->output.kind) {
+    case OUTPUT_PPROF:
+        return "-output pprof";
+    case OUTPUT_FOLDED:
+        return "-output folded";
+    case OUTPUT_TIMELINE:
+        return is_by_step ? NULL : "-output timeline";
+    case OUTPUT_STDOUT:
+    case OUTPUT_FILE:
+        return options->format == VIEW_PROTO ? "--format proto" : NULL;
+    case OUTPUT_NONE:
+        break;
+    }
+    return NULL;
+}
+
 /* Several numbers a cell are for text, CSV and JSON. */
 static bool can_combine(const struct view_call *call, struct err *err)
 {
@@ -307,21 +326,16 @@ static bool can_combine(const struct view_call *call, struct err *err)
                                          : call->other          ? "--against"
                                          : options->steps.count ? "-step of several steps"
                                                                 : NULL;
-    bool is_table = options->output.kind == OUTPUT_STDOUT || options->output.kind == OUTPUT_FILE;
+    const char                *single;
 
     if (!several || options->output.kind == OUTPUT_NONE)
         return true;
     if (call->other && (options->statistics || options->steps.count))
         return err_set(err, ERR_USAGE, "--against has no place beside %s",
                        options->statistics ? "--stats" : "-step of several steps");
-    if (options->format == VIEW_PROTO || options->output.kind == OUTPUT_PPROF ||
-        options->output.kind == OUTPUT_FOLDED ||
-        (!is_table && (options->statistics || call->other)))
-        return err_set(err, ERR_USAGE, "%s has no place beside %s", several,
-                       is_table                                  ? "--format proto"
-                       : options->output.kind == OUTPUT_TIMELINE ? "-output timeline"
-                       : options->output.kind == OUTPUT_FOLDED   ? "-output folded"
-                                                                 : "-output pprof");
+    single = single_output(options, !options->statistics && !call->other);
+    if (single)
+        return err_set(err, ERR_USAGE, "%s has no place beside %s", several, single);
     return true;
 }
 

@@ -124,8 +124,8 @@ static bool find(struct ledger *ledger, const struct detector *self)
         arena_new_array(ledger->scratch, uint8_t, ledger->study->profile->names.count + 1);
     if (!finder.what_of)
         return false;
-    for (uint16_t i = 0; i < ARRAY_COUNT(names); i++)
-        words_add_part(&finder.words, str_from(names[i].name), i);
+    for (size_t i = 0; i < ARRAY_COUNT(names); i++)
+        words_add_part(&finder.words, str_from(names[i].name), (uint16_t)i);
     if (!is_anywhere(&finder))
         return true;
     for (size_t u = 0; u < ledger->units.count; u++)
