@@ -12,7 +12,7 @@ enum { FEWEST_ITEMS = 5 };
 static const double SPREAD = 0.05, SMALLEST_FACTOR = 1.02, COVERED_SHARE = 0.5,
                     SAME_WORK = 0.9, /* of the ops' time, in ops that both call as often */
     SHARED_CHANGE = 0.33,            /* of the step's change, that shows in other work too */
-    SPARED = 0.4;                    /* of the time, that another load may leave as it was */
+    SPARED = 0.4, AS_IT_WAS = 0.1;   /* of the time, that another load may leave so, within this */
 
 struct same_work {                /* rows of one type that both have equally often */
     double *before_ns, *after_ns; /* [row] */
@@ -117,5 +117,6 @@ double load_factor(const struct judging *judging, double change)
     /* Without what one change of code would be. */
     rest = (work.all_after_ns - work.after_ns[work.most]) /
            (work.all_before_ns - work.before_ns[work.most]);
-    return rest >= 1 + expected && steady_share(&work, expected) < SPARED ? rest : 0;
+    return rest >= 1 + expected && steady_share(&work, fmin(expected, AS_IT_WAS)) < SPARED ? rest
+                                                                                           : 0;
 }
