@@ -185,7 +185,13 @@ bool gate_run(const struct summary *baseline, const struct summary *after,
               struct err *err)
 {
     struct arena   scratch = { .budget_bytes = arena->budget_bytes };
-    struct judging judging = { baseline, after, limits, arena, &scratch, result, true, 0 };
+    struct judging judging = { .before = baseline,
+                               .after = after,
+                               .limits = limits,
+                               .arena = arena,
+                               .scratch = &scratch,
+                               .result = result,
+                               .is_comparable = true };
     bool           is_done;
 
     *result = (struct gate_result) {

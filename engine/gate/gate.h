@@ -80,7 +80,6 @@ struct gate_result {
                                            * NaN: unknown */
     double       p_value; /* NaN: not from runs */
     enum pace    pace; /* of the step, as far as that is sure */
-    bool         seems_faster; /* as recorded it is slower, without the recorder faster */
     VEC(struct difference) differences;
     VEC(struct check)       checks;   /* failed first */
     VEC(struct part_change) parts;    /* largest change first; empty: not known */

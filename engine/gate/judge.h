@@ -11,6 +11,7 @@ struct judging {
     struct arena             *scratch;
     struct gate_result       *result;
     bool                      is_comparable;
+    bool   seems_faster; /* slower as recorded, faster without what recording takes */
     double work_ratio; /* of other shapes: their arithmetic now over that before; 0 unknown */
 };
 

@@ -28,7 +28,7 @@ static const char *reason_to_doubt(const struct judging *judging, const struct c
     const struct gate_result *result = judging->result;
     bool is_few = result->steps_before < FEWEST_STEPS || result->steps_after < FEWEST_STEPS;
 
-    if (result->seems_faster && judging->limits->counts != COUNTS_STRICT)
+    if (judging->seems_faster && judging->limits->counts != COUNTS_STRICT)
         return "the step is faster all the same, as far as recordings tell";
     if (!is_few || result->pace != PACE_UNKNOWN || judging->limits->counts == COUNTS_STRICT)
         return NULL;

@@ -32,7 +32,7 @@ bool judge_recorder(struct judging *judging)
     if (is_slower ? change > -limit : change < limit)
         return true;
     result->pace = PACE_UNKNOWN;
-    result->seems_faster = is_slower;
+    judging->seems_faster = is_slower;
     if (time->outcome == OUTCOME_INCONCLUSIVE)
         return true;
     time->outcome = OUTCOME_INCONCLUSIVE;
