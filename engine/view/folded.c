@@ -36,56 +36,43 @@ static int64_t own_value(const struct tree *tree, uint32_t row, enum view_value 
     return own;
 }
 
-struct step_in { /* of the walk */
-    uint32_t row, parent;
-    size_t   path_len; /* of the path to the row above it */
+struct folding {
+    enum view_value value;
+    struct text     path, *text;
 };
 
-static bool walk(const struct tree *tree, const struct view_call *call, enum view_value value,
-                 struct text *text)
+static bool add_row(const struct tree *tree, struct tree_step *step, void *context)
 {
-    struct step_in *stack = arena_new_array(call->arena, struct step_in, tree->nodes.count);
-    struct text     path = { .arena = call->arena };
-    size_t          depth = 0;
+    struct folding *folding = context;
+    int64_t         own = own_value(tree, step->row, folding->value);
 
-    if (!stack)
-        return false;
-    stack[depth++] = (struct step_in) { 0 };
-    while (depth > 0) {
-        struct step_in           at = stack[--depth];
-        const struct tree_state *state = &tree->states[at.row];
-        int64_t                  own = own_value(tree, at.row, value);
-
-        path.len = at.path_len;
-        if (at.row)
-            add_frame(&path, frame_name(tree, at.parent, at.row));
-        if (own > 0 && at.row) {
-            text_add(text, text_str(&path));
-            text_print(text, " %lld\n", (long long)own);
-        } else if (own > 0) {
-            text_print(text, "(in no row) %lld\n", (long long)own);
-        }
-        for (uint32_t i = state->shown_count; i-- > 0;)
-            stack[depth++] =
-                (struct step_in) { tree->shown[state->first_shown + i], at.row, path.len };
+    folding->path.len = step->path_len;
+    if (step->row)
+        add_frame(&folding->path, frame_name(tree, step->parent, step->row));
+    if (own > 0 && step->row) {
+        text_add(folding->text, text_str(&folding->path));
+        text_print(folding->text, " %lld\n", (long long)own);
+    } else if (own > 0) {
+        text_print(folding->text, "(in no row) %lld\n", (long long)own);
     }
-    return !path.is_cut;
+    step->path_len = folding->path.len;
+    return !folding->path.is_cut;
 }
 
 bool folded_of_tree(const struct tree *tree, const struct view_call *call, struct text *text,
                     bool *is_made)
 {
-    unsigned        selected = call->options->selected;
-    enum view_value value;
+    unsigned       selected = call->options->selected;
+    struct folding folding = { .path = { .arena = call->arena }, .text = text };
 
     *is_made = false;
     for (unsigned i = 0; i < ATTRIBUTE_COUNT; i++)
-        if (selected == 1u << i && attribute_is_number((enum attribute)i, &value))
+        if (selected == 1u << i && attribute_is_number((enum attribute)i, &folding.value))
             *is_made = true;
     if (!*is_made) {
         text_add(call->complaints,
                  STR("-output folded takes one number: -select micros, bytes, params, …\n"));
         return true;
     }
-    return walk(tree, call, value, text);
+    return tree_walk(tree, add_row, &folding, call->arena);
 }

@@ -251,39 +251,21 @@ static bool find_ends(struct pprof *pprof)
     return pprof->child_ends != NULL;
 }
 
-struct step_in { /* of the walk */
-    uint32_t row, parent;
-    uint32_t depth; /* length of the path to it */
-};
-
-static bool walk(struct pprof *pprof)
+static bool add_row(const struct tree *tree, struct tree_step *step, void *context)
 {
-    const struct tree *tree = pprof->tree;
-    struct step_in *stack = arena_new_array(pprof->call->arena, struct step_in, tree->nodes.count);
-    bool            is_compat = pprof->call->options->is_compat;
-    size_t          depth = 0;
+    struct pprof *pprof = context;
+    bool          is_compat = pprof->call->options->is_compat;
 
-    if (!stack)
-        return false;
-    stack[depth++] = (struct step_in) { 0 };
-    while (depth > 0) {
-        struct step_in           at = stack[--depth];
-        const struct tree_state *state = &tree->states[at.row];
+    pprof->path.count = step->path_len;
+    if (step->row && (step->parent || !is_compat)) {
+        uint32_t id = location_id(pprof, step->parent, step->row);
 
-        pprof->path.count = at.depth;
-        if (at.row && (at.parent || !is_compat)) {
-            uint32_t id = location_id(pprof, at.parent, at.row);
-
-            if (id == NO_ID || !vec_push(&pprof->path, pprof->call->arena, id))
-                return false;
-        }
-        if (at.row && (!state->shown_count || !is_compat) && !add_samples(pprof, at.row))
+        if (id == NO_ID || !vec_push(&pprof->path, pprof->call->arena, id))
             return false;
-        for (uint32_t i = state->shown_count; i-- > 0;)
-            stack[depth++] = (struct step_in) { tree->shown[state->first_shown + i], at.row,
-                                                (uint32_t)pprof->path.count };
     }
-    return true;
+    step->path_len = pprof->path.count;
+    return !step->row || (tree->states[step->row].shown_count && is_compat) ||
+           add_samples(pprof, step->row);
 }
 
 static int compare_samples(const void *left, const void *right)
@@ -467,8 +449,8 @@ bool pprof_of_tree(const struct tree *tree, const struct view_call *call, struct
     attribute_is_number(kinds[kind].attribute, &pprof.value);
     if (!intern_init(&pprof.strings, call->arena) ||
         !intern_init(&pprof.function_keys, call->arena) ||
-        !intern_init(&pprof.location_keys, call->arena) || !find_ends(&pprof) || !walk(&pprof) ||
-        !put_profile(&pprof, kind, &profile))
+        !intern_init(&pprof.location_keys, call->arena) || !find_ends(&pprof) ||
+        !tree_walk(tree, add_row, &pprof, call->arena) || !put_profile(&pprof, kind, &profile))
         return false;
     return gzip_pack(text_str(&profile), packed);
 }

@@ -361,3 +361,26 @@ bool tree_arrange(struct tree *tree, const struct view_call *call)
            count_hidden(tree, anchors, call) && collect_shown(tree, anchors, call) &&
            tree_sort(tree, call);
 }
+
+bool tree_walk(const struct tree *tree,
+               bool (*visit)(const struct tree *tree, struct tree_step *step, void *context),
+               void *context, struct arena *arena)
+{
+    struct tree_step *stack = arena_new_array(arena, struct tree_step, tree->nodes.count);
+    size_t            depth = 0;
+
+    if (!stack)
+        return false;
+    stack[depth++] = (struct tree_step) { 0 };
+    while (depth > 0) {
+        struct tree_step         step = stack[--depth];
+        const struct tree_state *state = &tree->states[step.row];
+
+        if (!visit(tree, &step, context))
+            return false;
+        for (uint32_t i = state->shown_count; i-- > 0;)
+            stack[depth++] =
+                (struct tree_step) { tree->shown[state->first_shown + i], step.row, step.path_len };
+    }
+    return true;
+}

@@ -76,6 +76,14 @@ bool tree_sort(struct tree *tree, const struct view_call *call);
 bool tree_print(const struct tree *tree, const struct view_call *call,
                 void (*row)(const struct tree *tree, uint32_t at, const struct view_call *call),
                 struct err *err);
+struct tree_step { /* of a walk; the root's row is 0 */
+    uint32_t row, parent;
+    size_t   path_len; /* of what the visits above it left: a visit makes it that of its own row */
+};
+/* Each shown row from the root down, in order. False: full, or a visit said so. */
+bool tree_walk(const struct tree *tree,
+               bool (*visit)(const struct tree *tree, struct tree_step *step, void *context),
+               void *context, struct arena *arena);
 struct view_rows;
 bool tree_rows(const struct tree *tree, const struct view_call *call, struct view_rows *rows);
 /* Trees of the views, arranged. False: full. */

@@ -3,8 +3,11 @@
 
 #include "base/file.h"
 #include "base/macros.h"
+#include "view/folded.h"
+#include "view/pprof.h"
 #include "view/rows.h"
 #include "view/sources.h"
+#include "view/tree.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -203,17 +206,19 @@ static bool write_stacks(const struct view *view, struct view_call *call, struct
     struct text packed = { .arena = call->arena };
     const char *path = call->options->output.outfile;
     bool        is_made = false, is_folded = call->options->output.kind == OUTPUT_FOLDED;
-    bool (*make)(const struct view_call *, struct text *, bool *, struct err *) =
-        is_folded ? view->folded : view->pprof;
+    struct tree tree;
 
-    if (!make || (call->options->is_compat && !view->needs_code)) {
+    if (!view->stacks || (call->options->is_compat && !view->needs_code)) {
         text_add(call->complaints, call->options->is_compat
                                        ? STR("Only 'code' view supports pprof output now.\n")
                                        : STR("Stacks are those of the views scope and code.\n"));
         call->refusal = ERR_USAGE;
         return true;
     }
-    if (!make(call, &packed, &is_made, err) || !view_options_settled(call->options, err))
+    if (!view->stacks(call, &tree) ||
+        !(is_folded ? folded_of_tree : pprof_of_tree)(&tree, call, &packed, &is_made))
+        return err_set(err, ERR_LIMIT, "the view does not fit the memory limit");
+    if (!view_options_settled(call->options, err))
         return false;
     if (!is_made) {
         call->refusal = ERR_USAGE;

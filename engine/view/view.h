@@ -15,6 +15,7 @@
 struct profile;
 struct view_rows;
 struct sources;
+struct tree;
 struct tree_cache;
 
 struct view_call { /* one showing of a view */
@@ -45,11 +46,8 @@ struct view {
     /* The same as a trace; NULL: it has none. is_of_step: it shows one step, never their mean. */
     bool (*timeline)(const struct view_call *call, struct text *json, struct err *err);
     bool is_of_step;
-    /* The same for pprof, packed; NULL: it has none. *is_made false: complaints say why not. */
-    bool (*pprof)(const struct view_call *call, struct text *packed, bool *is_made,
-                  struct err *err);
-    /* The same as folded stacks (view/folded.h). */
-    bool (*folded)(const struct view_call *call, struct text *text, bool *is_made, struct err *err);
+    /* Its rows as a tree, arranged, for pprof and folded stacks; NULL: it has none. False: full. */
+    bool (*stacks)(const struct view_call *call, struct tree *tree);
 };
 #define VIEW(name) extern const struct view view_##name;
 #include "view/views.def"

@@ -2,9 +2,7 @@
  * code: nodes below the lines that made them, outermost call first. Nodes of gradients are made far
  * from the line they are of: they stand in branches of their own, by the trace of what they derive.
  */
-#include "view/folded.h"
 #include "view/groups.h"
-#include "view/pprof.h"
 #include "view/sources.h"
 #include "view/timeline.h"
 
@@ -356,22 +354,6 @@ static bool timeline(const struct view_call *call, struct text *json, struct err
            err_set(err, ERR_LIMIT, "the view does not fit the memory limit");
 }
 
-static bool pprof(const struct view_call *call, struct text *packed, bool *is_made, struct err *err)
-{
-    struct tree tree;
-
-    return (code_tree(call, &tree) && pprof_of_tree(&tree, call, packed, is_made)) ||
-           err_set(err, ERR_LIMIT, "the view does not fit the memory limit");
-}
-
-static bool folded(const struct view_call *call, struct text *text, bool *is_made, struct err *err)
-{
-    struct tree tree;
-
-    return (code_tree(call, &tree) && folded_of_tree(&tree, call, text, is_made)) ||
-           err_set(err, ERR_LIMIT, "the view does not fit the memory limit");
-}
-
 const struct view view_code = {
     .name = "code",
     .doc = "code: When python trace is available, the nodes are python lines and their are "
@@ -381,6 +363,5 @@ const struct view view_code = {
     .show = show,
     .rows = rows,
     .timeline = timeline,
-    .pprof = pprof,
-    .folded = folded,
+    .stacks = code_tree,
 };

@@ -1,7 +1,5 @@
 /* scope: nodes by name; a name's parts are a path. Parts that name no node stand for one. */
-#include "view/folded.h"
 #include "view/nodes.h"
-#include "view/pprof.h"
 #include "view/timeline.h"
 
 struct place { /* a path, in the order of first sight */
@@ -175,22 +173,6 @@ static bool timeline(const struct view_call *call, struct text *json, struct err
            err_set(err, ERR_LIMIT, "the view does not fit the memory limit");
 }
 
-static bool pprof(const struct view_call *call, struct text *packed, bool *is_made, struct err *err)
-{
-    struct tree tree;
-
-    return (scope_tree(call, &tree) && pprof_of_tree(&tree, call, packed, is_made)) ||
-           err_set(err, ERR_LIMIT, "the view does not fit the memory limit");
-}
-
-static bool folded(const struct view_call *call, struct text *text, bool *is_made, struct err *err)
-{
-    struct tree tree;
-
-    return (scope_tree(call, &tree) && folded_of_tree(&tree, call, text, is_made)) ||
-           err_set(err, ERR_LIMIT, "the view does not fit the memory limit");
-}
-
 const struct view view_scope = {
     .name = "scope",
     .doc = "scope: The nodes in the model graph are organized by their names, which is "
@@ -199,6 +181,5 @@ const struct view view_scope = {
     .show = show,
     .rows = rows,
     .timeline = timeline,
-    .pprof = pprof,
-    .folded = folded,
+    .stacks = scope_tree,
 };
