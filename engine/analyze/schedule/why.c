@@ -140,13 +140,6 @@ static void take_causes(struct asker *asker, struct why_walk *walk)
         asker->why->began = short_name(asker, walk->began);
 }
 
-static int compare_time(const void *left, const void *right)
-{
-    const struct why_cause *a = left, *b = right;
-
-    return IN_ORDER(COMPARE(b->ns, a->ns), COMPARE(b->count, a->count));
-}
-
 /* The causes one by one where they are few, else as sums. */
 static bool walk_from(struct asker *asker, uint32_t node, uint32_t root, int64_t from_ns,
                       struct err *err)
@@ -161,7 +154,7 @@ static bool walk_from(struct asker *asker, uint32_t node, uint32_t root, int64_t
     if (walk.causes.count > MOST_CAUSES) {
         asker->why->is_summed = true;
         why_walk_sum(&walk);
-        qsort(walk.causes.items, walk.causes.count, sizeof *walk.causes.items, compare_time);
+        qsort(walk.causes.items, walk.causes.count, sizeof *walk.causes.items, why_compare_ns);
     }
     take_causes(asker, &walk);
     return true;
@@ -277,7 +270,7 @@ static bool why_step(struct asker *asker, uint32_t step_row, struct err *err)
         asker->why->is_summed = true;
         if (asker->why->causes.count > 1)
             qsort(asker->why->causes.items, asker->why->causes.count,
-                  sizeof *asker->why->causes.items, compare_time);
+                  sizeof *asker->why->causes.items, why_compare_ns);
         asker->why->subject =
             asker->study->steps.source == STEPS_WHOLE_TRACE
                 ? "all of the recording, which has no steps"

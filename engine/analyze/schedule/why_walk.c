@@ -4,6 +4,7 @@
 #include "base/sort.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* The request for input around an event, else the outermost op inside what is asked about, else the
  * innermost range the user named; NO_ID: none. Work of a device is inside of the call that enqueued
@@ -200,17 +201,19 @@ bool why_walk_step(struct why_walk *walk, uint32_t step)
     return true;
 }
 
-/* Names are interned: the same text is the same pointer. */
+/* No text before any. */
+static int compare_text(const char *a, const char *b)
+{
+    return a == b ? 0 : !a || !b ? (a ? 1 : -1) : strcmp(a, b);
+}
+
 static int compare_alike(const void *left, const void *right)
 {
     const struct why_cause *a = left, *b = right;
 
-    if (a->class != b->class)
-        return a->class < b->class ? -1 : 1;
-    if (a->name != b->name)
-        return (uintptr_t)a->name < (uintptr_t)b->name ? -1 : 1;
-    return ((uintptr_t)a->owner > (uintptr_t)b->owner) -
-           ((uintptr_t)a->owner < (uintptr_t)b->owner);
+    if (a->class != b->class || a->name != b->name)
+        return IN_ORDER(COMPARE(a->class, b->class), compare_text(a->name, b->name));
+    return compare_text(a->owner, b->owner);
 }
 
 void why_walk_sum(struct why_walk *walk)
@@ -231,11 +234,19 @@ void why_walk_sum(struct why_walk *walk)
     walk->causes.count = kept;
 }
 
+int why_compare_ns(const void *left, const void *right)
+{
+    const struct why_cause *a = left, *b = right;
+
+    return IN_ORDER(COMPARE(b->ns, a->ns), COMPARE(b->count, a->count), compare_alike(a, b));
+}
+
 static int compare_excess(const void *left, const void *right)
 {
     const struct why_cause *a = left, *b = right;
 
-    return IN_ORDER(COMPARE(b->ns - b->usual_ns, a->ns - a->usual_ns), COMPARE(b->count, a->count));
+    return IN_ORDER(COMPARE(b->ns - b->usual_ns, a->ns - a->usual_ns), COMPARE(b->count, a->count),
+                    compare_alike(a, b));
 }
 
 void why_walk_compare(struct why_walk *walk, struct why_walk *usual)

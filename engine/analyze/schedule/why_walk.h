@@ -23,5 +23,8 @@ bool why_walk_step(struct why_walk *walk, uint32_t step);
 void why_walk_sum(struct why_walk *walk);
 /* Of summed walks: sets what each cause takes usually, and ranks them by what they take more. */
 void why_walk_compare(struct why_walk *walk, struct why_walk *usual);
+/* For qsort of summed causes: those first that take most, else that come most often, else by text.
+ */
+int why_compare_ns(const void *left, const void *right);
 
 #endif
