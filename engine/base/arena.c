@@ -2,6 +2,7 @@
 #include "base/arena.h"
 
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,20 +13,31 @@
 enum { ALIGNMENT = 16, FIRST_BLOCK_BYTES = 16 << 10, LARGEST_BLOCK_BYTES = 1 << 20 };
 enum { HUGE_PAGE_BYTES = 2 << 20, HUGE_PAGES_FROM_BYTES = 8 << 20 };
 /* From here blocks are mappings of their own: what is added to them is zero without being touched.
- * ASan sees the end of allocations only where malloc makes them, TSan does not see mremap. */
+ * ASan sees the end of allocations and uses after their end only where malloc makes them and none
+ * is used again, TSan does not see mremap. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define MAPPED_FROM_BYTES SIZE_MAX
+enum { KEPT_A_ROW = 0 };
 #else
-#define MAPPED_FROM_BYTES ((size_t)1 << 20)
+#define MAPPED_FROM_BYTES ((size_t)ARENA_LARGE_BYTES)
+enum { KEPT_A_ROW = 2 };
 #endif
 
 struct arena_block {
     struct arena_block *older, *newer;
-    size_t              capacity, used;
-    size_t              mapped;   /* bytes of its own mapping; 0: of malloc */
+    size_t              bytes;    /* all of it, this head too */
+    size_t              capacity; /* bytes of memory that allocations may have */
+    size_t              used;
+    size_t              soiled;   /* bytes of memory that may hold what was there before */
     bool                is_large; /* holds one allocation that may move */
     _Alignas(ALIGNMENT) char memory[];
 };
+
+/* Blocks that were freed, to be used again, since the system takes longer to give a page than
+ * filling it takes. A row for each power of two; without a lock, so that fork() leaves them whole.
+ */
+enum { KEPT_ROWS = 8 };
+static _Atomic(struct arena_block *) kept[KEPT_ROWS][KEPT_A_ROW ? KEPT_A_ROW : 1];
 
 _Noreturn void arena_out_of_memory(size_t bytes)
 {
@@ -61,49 +73,118 @@ static void link_block(struct arena *arena, struct arena_block *block, bool as_n
  * it is spent on finding the page. Huge pages are advice: nothing depends on them. */
 static void want_huge_pages(struct arena_block *block)
 {
-    if (block->mapped >= HUGE_PAGES_FROM_BYTES)
-        madvise(block, block->mapped, MADV_HUGEPAGE);
+    if (block->bytes > HUGE_PAGES_FROM_BYTES)
+        madvise(block, block->bytes, MADV_HUGEPAGE);
 }
 
-/* Of a mapping that holds so much and may fill: whole pages, huge ones where they save time. */
-static size_t mapping_bytes(size_t capacity)
+/* The least power of two that holds so much, or whole huge pages: what is not touched costs
+ * nothing. */
+static size_t block_bytes(size_t capacity)
 {
-    size_t page =
-        capacity >= HUGE_PAGES_FROM_BYTES ? HUGE_PAGE_BYTES : (size_t)sysconf(_SC_PAGESIZE);
+    size_t needed = sizeof(struct arena_block) + capacity, bytes = FIRST_BLOCK_BYTES;
 
-    return (sizeof(struct arena_block) + capacity + page - 1) / page * page;
+    if (needed > HUGE_PAGES_FROM_BYTES)
+        return (needed + HUGE_PAGE_BYTES - 1) / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES;
+    while (bytes < needed)
+        bytes *= 2;
+    return bytes;
 }
 
-static struct arena_block *map_block(size_t capacity)
+static struct arena_block *map_block(size_t bytes)
 {
-    size_t              bytes = mapping_bytes(capacity);
     struct arena_block *block = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
     if (block == MAP_FAILED)
         return NULL;
-    block->mapped = bytes;
+    block->bytes = bytes;
     want_huge_pages(block);
     return block;
 }
 
+/* The last row whose blocks all have so many bytes at least. */
+static int row_of(size_t bytes)
+{
+    int row = 0;
+
+    while (bytes >= (size_t)FIRST_BLOCK_BYTES << (row + 1))
+        row++;
+    return row;
+}
+
+static struct arena_block *take_from(int row)
+{
+    for (int i = 0; i < KEPT_A_ROW; i++) {
+        struct arena_block *block = atomic_exchange(&kept[row][i], NULL);
+
+        if (block)
+            return block;
+    }
+    return NULL;
+}
+
+/* One that many allocations share may be larger than asked for: nothing of it is wasted. */
+static struct arena_block *take_kept(size_t bytes, bool is_large)
+{
+    int first = row_of(bytes), last = is_large ? first : row_of(LARGEST_BLOCK_BYTES);
+
+    for (int row = first; row <= last && row < KEPT_ROWS; row++) {
+        struct arena_block *block = take_from(row);
+
+        if (block)
+            return block;
+    }
+    return NULL;
+}
+
+static bool keep(struct arena_block *block)
+{
+    int row = row_of(block->bytes);
+
+    for (int i = 0; row < KEPT_ROWS && i < KEPT_A_ROW; i++) {
+        struct arena_block *none = NULL;
+
+        if (atomic_compare_exchange_strong(&kept[row][i], &none, block))
+            return true;
+    }
+    return false;
+}
+
 static void free_block(struct arena_block *block)
 {
-    if (block->mapped)
-        munmap(block, block->mapped);
+    if (block->soiled < block->used)
+        block->soiled = block->used;
+    if (keep(block))
+        return;
+    if (block->bytes >= MAPPED_FROM_BYTES)
+        munmap(block, block->bytes);
     else
         free(block);
 }
 
+/* Zeroes what earlier use left between two places of a block. */
+static void clean(struct arena_block *block, size_t from, size_t to)
+{
+    if (to > block->soiled)
+        to = block->soiled;
+    if (from < to)
+        memset(block->memory + from, 0, to - from);
+}
+
 static struct arena_block *new_block(struct arena *arena, size_t capacity, bool is_large)
 {
-    struct arena_block *block = is_large && capacity >= MAPPED_FROM_BYTES
-                                    ? map_block(capacity)
-                                    : calloc(1, sizeof *block + capacity);
+    size_t bytes = MAPPED_FROM_BYTES == SIZE_MAX ? sizeof(struct arena_block) + capacity
+                                                 : block_bytes(capacity);
+    struct arena_block *block = take_kept(bytes, is_large);
 
-    if (!block)
-        arena_out_of_memory(capacity);
-    block->capacity = capacity;
+    if (!block) {
+        block = bytes >= MAPPED_FROM_BYTES ? map_block(bytes) : calloc(1, bytes);
+        if (!block)
+            arena_out_of_memory(capacity);
+        block->bytes = bytes;
+    }
+    block->used = 0;
+    block->capacity = is_large ? capacity : block->bytes - sizeof *block;
     block->is_large = is_large;
     link_block(arena, block, !is_large);
     return block;
@@ -121,6 +202,11 @@ static bool charge(struct arena *arena, size_t bytes)
     return true;
 }
 
+static size_t rounded_up(size_t bytes)
+{
+    return bytes ? (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT : ALIGNMENT;
+}
+
 void *arena_alloc(struct arena *arena, size_t bytes)
 {
     struct arena_block *block = arena->block;
@@ -128,27 +214,27 @@ void *arena_alloc(struct arena *arena, size_t bytes)
 
     if (bytes > SIZE_MAX / 2)
         return NULL;
-    rounded = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    if (rounded == 0)
-        rounded = ALIGNMENT;
+    rounded = rounded_up(bytes);
     if (!charge(arena, rounded))
         return NULL;
     if (rounded >= ARENA_LARGE_BYTES) {
         block = new_block(arena, rounded, true);
         block->used = rounded;
+        clean(block, 0, rounded);
         return block->memory;
     }
     if (!block || block->is_large || block->capacity - block->used < rounded) {
-        size_t capacity = block && !block->is_large ? block->capacity * 2 : FIRST_BLOCK_BYTES;
+        size_t bytes = block && !block->is_large ? block->bytes * 2 : FIRST_BLOCK_BYTES;
 
-        if (capacity > LARGEST_BLOCK_BYTES)
-            capacity = LARGEST_BLOCK_BYTES;
-        while (capacity < rounded)
-            capacity *= 2;
-        block = new_block(arena, capacity, false);
+        if (bytes > LARGEST_BLOCK_BYTES)
+            bytes = LARGEST_BLOCK_BYTES;
+        while (bytes - sizeof *block < rounded)
+            bytes *= 2;
+        block = new_block(arena, bytes - sizeof *block, false);
     }
     void *memory = block->memory + block->used;
 
+    clean(block, block->used, block->used + rounded);
     block->used += rounded;
     return memory;
 }
@@ -174,56 +260,43 @@ static struct arena_block *shrink_mapping(struct arena_block *block, size_t capa
     size_t bytes = (in_use + page - 1) / page * page;
 
     memset((char *)block + in_use, 0, bytes - in_use);
-    if (bytes < block->mapped) {
-        munmap((char *)block + bytes, block->mapped - bytes);
-        block->mapped = bytes;
+    if (block->soiled > capacity)
+        block->soiled = capacity;
+    if (bytes < block->bytes) {
+        munmap((char *)block + bytes, block->bytes - bytes);
+        block->bytes = bytes;
     }
     return block;
 }
 
 static struct arena_block *grow_mapping(struct arena_block *block, size_t capacity)
 {
-    size_t bytes = mapping_bytes(capacity);
+    size_t bytes = block_bytes(capacity);
 
-    if (bytes > block->mapped) {
-        block = mremap(block, block->mapped, bytes, MREMAP_MAYMOVE);
+    if (bytes > block->bytes) {
+        block = mremap(block, block->bytes, bytes, MREMAP_MAYMOVE);
         if (block == MAP_FAILED)
             return NULL;
-        block->mapped = bytes;
+        block->bytes = bytes;
         want_huge_pages(block);
     }
+    clean(block, block->capacity, capacity);
     return block;
-}
-
-static struct arena_block *grow_allocation(struct arena_block *block, size_t capacity)
-{
-    size_t              before = block->capacity;
-    struct arena_block *moved;
-
-    if (capacity < MAPPED_FROM_BYTES) {
-        moved = realloc(block, sizeof *block + capacity);
-        if (moved)
-            memset(moved->memory + before, 0, capacity - before);
-        return moved;
-    }
-    moved = map_block(capacity);
-    if (moved) {
-        size_t mapped = moved->mapped;
-
-        memcpy(moved, block, sizeof *block + before);
-        moved->mapped = mapped;
-        free(block);
-    }
-    return moved;
 }
 
 static struct arena_block *resize_block(struct arena_block *block, size_t capacity)
 {
-    if (!block->mapped)
-        return capacity > block->capacity ? grow_allocation(block, capacity)
-                                          : realloc(block, sizeof *block + capacity);
-    return capacity > block->capacity ? grow_mapping(block, capacity)
-                                      : shrink_mapping(block, capacity);
+    size_t              before = block->capacity;
+    struct arena_block *moved;
+
+    if (block->bytes >= MAPPED_FROM_BYTES)
+        return capacity > before ? grow_mapping(block, capacity) : shrink_mapping(block, capacity);
+    moved = realloc(block, sizeof *block + capacity);
+    if (moved)
+        moved->bytes = sizeof *block + capacity;
+    if (moved && capacity > before)
+        memset(moved->memory + before, 0, capacity - before);
+    return moved;
 }
 
 static void *resize_large(struct arena *arena, void *memory, size_t new_bytes)
@@ -244,6 +317,25 @@ static void *resize_large(struct arena *arena, void *memory, size_t new_bytes)
     return moved->memory;
 }
 
+/* What was allocated last goes on where it is as long as its block has room: a vec that nothing
+ * else interrupts is neither copied nor leaves anything behind. */
+static bool grow_in_place(struct arena *arena, const char *memory, size_t old_bytes,
+                          size_t new_bytes)
+{
+    struct arena_block *block = arena->block;
+    size_t              before = rounded_up(old_bytes), after;
+
+    if (!block || block->is_large || memory + before != block->memory + block->used ||
+        new_bytes >= ARENA_LARGE_BYTES)
+        return false;
+    after = rounded_up(new_bytes);
+    if (after - before > block->capacity - block->used || !charge(arena, after - before))
+        return false;
+    clean(block, block->used, block->used + after - before);
+    block->used += after - before;
+    return true;
+}
+
 void *arena_grow(struct arena *arena, void *memory, size_t old_bytes, size_t new_bytes)
 {
     void *moved;
@@ -258,6 +350,8 @@ void *arena_grow(struct arena *arena, void *memory, size_t old_bytes, size_t new
             return NULL;
         return rounded > before ? resize_large(arena, memory, rounded) : memory;
     }
+    if (memory && grow_in_place(arena, memory, old_bytes, new_bytes))
+        return memory;
     moved = arena_alloc(arena, new_bytes);
     if (moved && memory && old_bytes)
         memcpy(moved, memory, old_bytes);

@@ -4,6 +4,7 @@
  * says ERR_LIMIT; out of real memory ends the program (arena.c), the one place that does.
  * Blocks of ARENA_LARGE_BYTES and more stand alone, so that arena_grow can move them without
  * copying (mremap) and nothing is wasted on growing columns: what was not written is not used.
+ * What was allocated last grows in place. Some blocks that were freed are used again.
  */
 #ifndef TFPROF_BASE_ARENA_H
 #define TFPROF_BASE_ARENA_H

@@ -93,6 +93,39 @@ TEST(growing_keeps_bytes_and_zeroes_new_ones)
     arena_free(&arena);
 }
 
+/* What was freed is used again: small memory, large memory, and what either grows into. */
+TEST(memory_is_zeroed_again)
+{
+    for (int round = 0; round < 4; round++) {
+        struct arena arena = { 0 };
+        char        *small = arena_alloc(&arena, 100), *large;
+
+        assert_true(is_all(small, 100, 0));
+        small = arena_grow(&arena, small, 100, 5000);
+        assert_true(is_all(small, 5000, 0));
+        memset(small, 'x', 5000);
+        large = arena_alloc(&arena, ARENA_LARGE_BYTES);
+        assert_true(is_all(large, ARENA_LARGE_BYTES, 0));
+        large = arena_grow(&arena, large, ARENA_LARGE_BYTES, ARENA_LARGE_BYTES * 2);
+        assert_true(is_all(large, ARENA_LARGE_BYTES * 2, 0));
+        memset(large, 'x', ARENA_LARGE_BYTES * 2);
+        arena_free(&arena);
+    }
+}
+
+TEST(what_was_allocated_last_grows_where_it_is)
+{
+    struct arena arena = { .budget_bytes = 4096 };
+    char        *memory = arena_alloc(&arena, 16);
+
+    assert_ptr_equal(arena_grow(&arena, memory, 16, 1000), memory);
+    assert_int_equal(arena.used_bytes, 1008); /* 1000 in sixteens; the first 16 are part of it */
+    assert_null(arena_grow(&arena, memory, 1000, 5000));
+    assert_non_null(arena_alloc(&arena, 16));
+    assert_ptr_not_equal(arena_grow(&arena, memory, 1000, 2000), memory);
+    arena_free(&arena);
+}
+
 TEST(shrinking_returns_budget)
 {
     struct arena arena = { .budget_bytes = 2 << 20 };
