@@ -57,6 +57,7 @@ enum ops_column {
     ROW_SELF_NS,
     MEAN_NS,
     ROW_MEDIAN_NS,
+    FASTEST_NS,
     SHARE,
     FLOPS,
     BYTES,
@@ -82,6 +83,8 @@ static const struct column_spec op_columns[] = {
     [ROW_SELF_NS] = { "self_ns", UNIT_NS, "time a step less the ops nested in it" },
     [MEAN_NS] = { "mean_ns", UNIT_NS, "mean of one call" },
     [ROW_MEDIAN_NS] = { "median_ns", UNIT_NS, "median of one call" },
+    [FASTEST_NS] = { "fastest_ns", UNIT_NS,
+                     "self time in the step in which that is least; none: not in all steps" },
     [SHARE] = { "share", UNIT_RATIO, "self time over the step" },
     [FLOPS] = { "flops", UNIT_FLOPS, "floating point operations of one call" },
     [BYTES] = { "bytes", UNIT_BYTES, "memory traffic of one call" },
@@ -180,6 +183,8 @@ static bool fill_ops(struct study *study, const struct op_times *times, const ui
         emit_number(table, ROW_SELF_NS, row, time->self_ns / times->step_count);
         emit_number(table, MEAN_NS, row, time->total_ns / time->calls);
         emit_number(table, ROW_MEDIAN_NS, row, time->median_ns);
+        if (time->fastest_ns > 0)
+            emit_number(table, FASTEST_NS, row, time->fastest_ns);
         emit_number(table, SHARE, row, time->self_ns / times->step_count / times->step_ns);
         emit_number(table, IS_EAGER, row, time->is_eager);
         if (siblings && time->op != NO_ID && siblings[time->op])

@@ -11,6 +11,8 @@
 #include "base/sample.h"
 #include "base/sort.h"
 
+#include <float.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,7 +101,7 @@ struct str op_times_short_name(struct str name)
 }
 
 struct call { /* one occurrence inside a window */
-    uint32_t row;
+    uint32_t row, window;
     int64_t  duration_ns, self_ns;
 };
 struct open_slice { /* an open event of the timeline being walked */
@@ -264,7 +266,8 @@ static bool walk_event(struct collector *collector, uint32_t event, const struct
     int64_t               start_ns = event_start_ns(profile, event);
     int64_t               duration_ns = event_duration_ns(profile, event);
     struct open_slice     frame = { event, start_ns + duration_ns, SIZE_MAX, INT64_MIN };
-    struct call           call = { 0, duration_ns, duration_ns };
+    struct call           call = { .duration_ns = duration_ns, .self_ns = duration_ns };
+    size_t                window;
     uint32_t              eager_name;
 
     while (collector->stack.count > 0 &&
@@ -281,11 +284,12 @@ static bool walk_event(struct collector *collector, uint32_t event, const struct
         return vec_push(&collector->stack, collector->scratch, frame);
     if (frame.op_call != SIZE_MAX) /* also where a window ends inside the op */
         collector->calls.items[frame.op_call].self_ns -= duration_ns;
-    if (windows_find(device == NO_ID ? &collector->called : &collector->windows, start_ns) ==
-        SIZE_MAX) {
+    window = windows_find(device == NO_ID ? &collector->called : &collector->windows, start_ns);
+    if (window == SIZE_MAX) {
         frame.op_call = SIZE_MAX;
         return vec_push(&collector->stack, collector->scratch, frame);
     }
+    call.window = (uint32_t)window;
     call.row = eager_name != NO_ID
                    ? eager_row(collector, eager_name)
                    : activity_row(collector, event_activity_id(profile, event), device);
@@ -361,7 +365,9 @@ static bool collect_runs(struct collector *collector, const bool *is_used)
     for (size_t i = 0; i < profile->op_runs.count; i++) {
         const struct op_run *run = &profile->op_runs.items[i];
         size_t               slot = (size_t)run->op * 2 + run->is_accelerator;
-        struct call          call = { 0, run->duration_ns, run->duration_ns };
+        struct call          call = { .window = run->step,
+                                      .duration_ns = run->duration_ns,
+                                      .self_ns = run->duration_ns };
 
         if (run->step >= profile->recorded_steps.count || !is_used[run->step] ||
             run->duration_ns < 0)
@@ -405,16 +411,56 @@ static void take_means(struct collector *collector, double device_count)
         row->calls /= device_count;
         row->total_ns /= device_count;
         row->self_ns /= device_count;
+        row->fastest_ns /= device_count;
     }
 }
 
+/* What a row took in the step in which it took least; 0: some step of `step_count` is without it.
+ * sums: zero by window, and again afterwards. */
+static double fastest_ns(const struct call *calls, size_t count, double step_count, double *sums)
+{
+    double least_ns = INFINITY, steps = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        double *sum = &sums[calls[i].window];
+
+        steps += *sum == 0;
+        *sum += calls[i].self_ns > 0 ? (double)calls[i].self_ns : DBL_MIN;
+    }
+    for (size_t i = 0; i < count; i++)
+        least_ns = fmin(least_ns, sums[calls[i].window]);
+    for (size_t i = 0; i < count; i++)
+        sums[calls[i].window] = 0;
+    return steps >= step_count ? least_ns : 0;
+}
+
+/* What needs all calls of a row: `first` bounds them, by row, among those that are sorted by it. */
+static bool settle_rows(struct collector *collector, const struct call *sorted, const size_t *first,
+                        size_t window_limit, double step_count)
+{
+    double *ns = arena_new_array(collector->scratch, double, collector->calls.count + 1);
+    double *sums = arena_new_array(collector->scratch, double, window_limit + 1);
+
+    for (size_t i = 0; ns && sums && i < collector->rows.count; i++) {
+        struct op_time    *row = &collector->rows.items[i];
+        const struct call *calls = &sorted[first[i]];
+        size_t             count = first[i + 1] - first[i];
+
+        for (size_t j = 0; j < count; j++)
+            ns[j] = (double)calls[j].duration_ns;
+        row->median_ns = sample_middle(ns, count);
+        row->fastest_ns = fastest_ns(calls, count, step_count, sums);
+    }
+    return ns && sums;
+}
+
 /* Sums calls into rows and takes the medians. */
-static bool settle(struct collector *collector, struct op_times *times)
+static bool settle(struct collector *collector, struct op_times *times, size_t window_limit)
 {
     size_t  row_count = collector->rows.count, call_count = collector->calls.count, host_count = 0;
-    size_t *first = arena_new_array(collector->scratch, size_t, row_count + 1);
-    double *sorted = arena_new_array(collector->scratch, double, call_count + 1);
+    size_t *first = arena_new_array(collector->scratch, size_t, row_count + 2);
     double *host = arena_new_array(collector->scratch, double, call_count + 1);
+    struct call *sorted = arena_new_array(collector->scratch, struct call, call_count + 1);
 
     if (!first || !sorted || !host)
         return false;
@@ -426,7 +472,7 @@ static bool settle(struct collector *collector, struct op_times *times)
         row->calls++;
         row->total_ns += (double)call->duration_ns;
         row->self_ns += (double)self_ns;
-        first[call->row + 1]++;
+        first[call->row + 2]++;
         if (!op_time_is_host_op(collector->profile, row))
             continue;
         host[host_count++] = (double)call->duration_ns;
@@ -436,20 +482,12 @@ static bool settle(struct collector *collector, struct op_times *times)
         }
     }
     for (size_t i = 0; i < row_count; i++)
-        first[i + 1] += first[i];
-    for (size_t i = call_count; i-- > 0;) { /* fills each row's run from its end */
-        const struct call *call = &collector->calls.items[i];
-
-        sorted[--first[call->row + 1]] = (double)call->duration_ns;
-    }
-    for (size_t i = 0; i < row_count; i++) {
-        struct op_time *row = &collector->rows.items[i];
-
-        row->median_ns = sample_middle(&sorted[first[i + 1]], (size_t)row->calls);
-    }
+        first[i + 2] += first[i + 1];
+    for (size_t i = 0; i < call_count; i++)
+        sorted[first[collector->calls.items[i].row + 1]++] = collector->calls.items[i];
     times->call_count = host_count;
     times->median_ns = sample_middle(host, host_count);
-    return true;
+    return settle_rows(collector, sorted, first, window_limit, times->step_count);
 }
 
 /* How much of what has no time goes to the used steps: as much as of the steps is used. */
@@ -486,6 +524,7 @@ static bool add_aggregates(const struct study *study, struct collector *collecto
         row->calls += (double)from->count * share;
         row->total_ns += total_ns;
         row->self_ns += total_ns;
+        row->fastest_ns = 0; /* its steps are not told apart */
         if (row->median_ns <= 0)
             row->median_ns = (double)from->total_ns / (double)from->count;
     }
@@ -496,7 +535,7 @@ bool op_times_make(const struct study *study, struct arena *scratch, struct op_t
 {
     const struct profile *profile = study->profile;
     struct collector      collector = { .profile = profile, .scratch = scratch };
-    size_t                step_count = 0, slot_count = profile->activities.count;
+    size_t                step_count, window_limit, slot_count = profile->activities.count;
 
     if (study->op_times) {
         *times = *study->op_times;
@@ -510,10 +549,11 @@ bool op_times_make(const struct study *study, struct arena *scratch, struct op_t
     if (!collector.row_of || !windows_make(study, scratch, &collector.windows) ||
         !windows_make_called(study, scratch, &collector.called))
         return false;
-    step_count = collector.windows.count;
+    step_count = window_limit = collector.windows.count;
     if (profile->op_runs.count > 0) {
         bool *is_used = windows_recorded(study, scratch, &step_count);
 
+        window_limit = profile->recorded_steps.count;
         if (!is_used || !collect_runs(&collector, is_used))
             return false;
     } else if (!collect_events(&collector)) {
@@ -522,7 +562,7 @@ bool op_times_make(const struct study *study, struct arena *scratch, struct op_t
     times->step_count = (double)step_count;
     times->step_ns = collector.windows.step_ns;
     times->gap_ns = collector.gap_ns;
-    if (!settle(&collector, times) || !add_aggregates(study, &collector))
+    if (!settle(&collector, times, window_limit) || !add_aggregates(study, &collector))
         return false;
     take_means(&collector, device_activity_count(study, &collector.windows));
     times->rows = collector.rows.items;

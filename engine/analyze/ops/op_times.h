@@ -23,6 +23,7 @@ struct op_time {
     double   total_ns;
     double   self_ns;   /* less the ops nested in it */
     double   median_ns; /* of one call */
+    double   fastest_ns; /* self time in the step in which that is least; 0: not in all steps */
 };
 struct op_times {
     struct op_time *rows; /* most self time first */
