@@ -93,6 +93,8 @@ static void merge_equal(struct item_list *list)
         }
         struct item sum = from->ns > into->ns ? *from : *into;
         sum.ns = into->ns + from->ns;
+        sum.fastest_ns =
+            into->fastest_ns > 0 && from->fastest_ns > 0 ? into->fastest_ns + from->fastest_ns : 0;
         sum.count = into->count + from->count;
         sum.bytes = into->bytes + from->bytes;
         sum.threads = into->threads + from->threads;
@@ -113,6 +115,7 @@ static bool add_table(struct item_list *list, const struct item_source *source,
             .trait = text_at(reader, source->trait, row),
             .line = (uint32_t)number_at(reader, "source_line", row),
             .ns = number_at(reader, source->ns, row),
+            .fastest_ns = number_at(reader, "fastest_ns", row),
             .count = number_at(reader, source->count, row),
             .bytes = number_at(reader, source->bytes, row),
             .threads = number_at(reader, source->blocks, row) *
@@ -146,6 +149,7 @@ bool items_finish(struct item_list lists[ITEM_KIND_COUNT], size_t run_count)
 
         for (size_t i = 0; i < list->rows.count; i++) {
             list->rows.items[i].ns /= (double)run_count;
+            list->rows.items[i].fastest_ns /= (double)run_count;
             list->rows.items[i].count /= (double)run_count;
             list->rows.items[i].bytes /= (double)run_count;
             list->rows.items[i].threads /= (double)run_count;

@@ -53,8 +53,9 @@ const char *judge_value(struct arena *arena, double value, enum unit unit);
 const char *judge_percent(struct arena *arena, double share);
 /* Every op or kernel that both have slower by about one factor: that factor; else 0. */
 double uniform_factor(const struct judging *judging);
-/* Of a step that became longer by the share `change`, with the same work on processors: what that
- * takes without the op that grew most is longer by this factor, and little of it as before; else 0. */
-double load_factor(const struct judging *judging, double change);
+/* Of a step that became longer, with the same work on processors: by how much that takes longer,
+ * where other programs on them explain it (at its fastest it does not take longer, or all of it but
+ * the op that grew most takes longer beside a steady accelerator); else 0. */
+double load_factor(const struct judging *judging, double before_ns, double after_ns);
 
 #endif

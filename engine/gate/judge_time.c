@@ -115,7 +115,7 @@ static double past_slowness(const struct judging *judging)
 
     past.before = judging->after;
     past.after = judging->before;
-    return load_factor(&past, judging->result->before_ns / judging->result->after_ns - 1);
+    return load_factor(&past, judging->result->after_ns, judging->result->before_ns);
 }
 
 /* Faster as all of the same work is: that says nothing about the code, whose counts then fail for
@@ -126,9 +126,8 @@ static bool add_slow_baseline(struct judging *judging, struct check check, doubl
     check.title = judge_time_title(judging, "faster");
     check.detail =
         arena_text(judging->arena,
-                   "all the same work but its slowest part took %.3g times as long: other programs "
-                   "ran beside the "
-                   "baseline, or it had fewer cores or threads; write a new one on a quiet machine",
+                   "the same work took %.3g times as long, as it does beside other programs: write "
+                   "a new baseline on a quiet machine",
                    factor);
     return check.detail && judge_add(judging, check);
 }
@@ -232,13 +231,14 @@ static const char *find_machine(const struct judging *judging)
                           "load on the machine rather than the code; run again on a quiet machine "
                           "with locked clocks",
                           factor);
-    factor = load_factor(judging, change);
+    factor = load_factor(judging, judging->result->before_ns, judging->result->after_ns);
     if (factor > 0)
-        return arena_text(judging->arena,
-                          "all the same work but its slowest part is %.3g times as slow: other "
-                          "programs on the machine, or fewer cores or threads, rather than the "
-                          "code; run again on a quiet machine",
-                          factor);
+        return arena_text(
+            judging->arena,
+            "the same work takes %.3g times as long, as it does beside other programs "
+            "on the machine, rather than the code; run again on a quiet "
+            "machine",
+            factor);
     return NULL;
 }
 

@@ -60,6 +60,7 @@ struct item {
     const char *dtype, *trait; /* kernel: tensor cores yes, no, unknown; op: shapes */
     uint32_t    line;
     double      ns, count; /* a step, mean over runs */
+    double      fastest_ns; /* op: in the step of a run in which it took least; 0 unknown */
     double      bytes;     /* a step; 0 unknown */
     double      threads;   /* kernel: of the launches of a step; 0 unknown */
 };

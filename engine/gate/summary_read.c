@@ -373,11 +373,17 @@ static void read_facts(struct reading *reading)
 static void read_item_rows(struct reading *reading, void *owner)
 {
     static const struct field fields[] = {
-        FIELD(item, name, TEXT),      FIELD(item, group, TEXT),
-        FIELD(item, file, TEXT),      FIELD(item, dtype, TEXT),
-        FIELD(item, trait, TEXT),     FIELD_NAMED("ms", item, ns, MILLISECONDS),
-        FIELD(item, count, AMOUNT),   FIELD(item, bytes, AMOUNT),
-        FIELD(item, threads, AMOUNT), FIELD(item, line, SMALL),
+        FIELD(item, name, TEXT),
+        FIELD(item, group, TEXT),
+        FIELD(item, file, TEXT),
+        FIELD(item, dtype, TEXT),
+        FIELD(item, trait, TEXT),
+        FIELD_NAMED("ms", item, ns, MILLISECONDS),
+        FIELD(item, count, AMOUNT),
+        FIELD(item, bytes, AMOUNT),
+        FIELD(item, threads, AMOUNT),
+        FIELD(item, line, SMALL),
+        FIELD_NAMED("fastest_ms", item, fastest_ns, MILLISECONDS),
     };
     static const struct item fresh = {
         .name = "", .group = "", .file = "", .dtype = "", .trait = "", .ns = -1, .count = -1

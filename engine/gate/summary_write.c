@@ -151,6 +151,8 @@ static void write_items(struct json_writer *json, const struct item_list *list)
         put_filled(json, "name", item->name);
         put_filled(json, "group", item->group);
         put_ms(json, "ms", item->ns);
+        if (item->fastest_ns > 0)
+            put_ms(json, "fastest_ms", item->fastest_ns);
         put_exact(json, "count", item->count);
         put_nonzero(json, "bytes", item->bytes);
         put_nonzero(json, "threads", item->threads);

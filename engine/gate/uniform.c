@@ -1,6 +1,6 @@
 /* uniform: is everything slower? Then it is the machine, not the code. Clocks slow down everything
- * by one factor. Other programs on a processor slow down some of it more than the rest; but a
- * change of code leaves the rest of the work as it was. */
+ * by one factor. Other programs on a processor hold up work in some steps and not in others, so
+ * that at its fastest it takes as long as before; a change of code shows then, too. */
 #include "gate/judge.h"
 
 #include "base/sample.h"
@@ -11,13 +11,15 @@
 enum { FEWEST_ITEMS = 5 };
 static const double SPREAD = 0.05, SMALLEST_FACTOR = 1.02, COVERED_SHARE = 0.5,
                     SAME_WORK = 0.9, /* of the ops' time, in ops that both call as often */
-    SHARED_CHANGE = 0.33,            /* of the step's change, that shows in other work too */
-    SPARED = 0.4, AS_IT_WAS = 0.1;   /* of the time, that another load may leave so, within this */
+    SHARED_CHANGE = 0.33,            /* of the step's change, that shows in that work too */
+    CODES_SHARE = 0.5;               /* of what work grew, that it also grew at its fastest */
 
-struct same_work {                /* rows of one type that both have equally often */
-    double *before_ns, *after_ns; /* [row] */
-    size_t  count, most;          /* most: the row that grew most */
-    double  all_before_ns, all_after_ns, other_ns; /* other: of other rows, after */
+struct same_work {                               /* rows of one type that both have equally often */
+    double *before_ns, *after_ns;                /* [row] */
+    size_t  count, most;                         /* most: the row that grew most */
+    double  each_ns, grown_ns, fastest_grown_ns; /* of rows that each step has: before, how much
+                                                  * longer now, how much longer at their fastest */
+    double all_before_ns, all_after_ns, other_ns; /* other: of other rows, after */
 };
 
 static bool is_same(const struct item *was, const struct item *is)
@@ -47,6 +49,11 @@ static bool find_same_work(struct same_work *work, const struct judging *judging
         }
         work->all_before_ns += work->before_ns[row] = was->ns;
         work->all_after_ns += work->after_ns[row] = item->ns;
+        if (was->fastest_ns > 0 && item->fastest_ns > 0) {
+            work->each_ns += was->ns;
+            work->grown_ns += item->ns - was->ns;
+            work->fastest_grown_ns += item->fastest_ns - was->fastest_ns;
+        }
         if (item->ns - was->ns > work->after_ns[work->most] - work->before_ns[work->most])
             work->most = row;
         work->count++;
@@ -82,18 +89,6 @@ double uniform_factor(const struct judging *judging)
     return factor > 0 ? factor : common_factor(judging, ITEM_OP);
 }
 
-/* Share of the time in rows that take as long as before, within `tolerance`. */
-static double steady_share(const struct same_work *work, double tolerance)
-{
-    double steady_ns = 0;
-
-    for (size_t i = 0; i < work->count; i++)
-        if (fmax(work->after_ns[i], work->before_ns[i]) <=
-            (1 + tolerance) * fmin(work->after_ns[i], work->before_ns[i]))
-            steady_ns += work->before_ns[i];
-    return steady_ns / work->all_before_ns;
-}
-
 /* Whether an accelerator, which other programs on the host do not slow down, takes as long as
  * before for what both run there; true without one. */
 static bool is_device_steady(const struct judging *judging, double tolerance)
@@ -106,17 +101,33 @@ static bool is_device_steady(const struct judging *judging, double tolerance)
            fabs(kernels.all_after_ns / kernels.all_before_ns - 1) <= tolerance;
 }
 
-double load_factor(const struct judging *judging, double change)
+/* Whether work that both do as often takes longer on the whole, but not at its fastest. Other
+ * programs on a processor hold up some of its executions and leave others alone; what the code
+ * makes slower is slower in each step. */
+static bool is_held_up(const struct same_work *work)
 {
-    double           expected = SHARED_CHANGE * change, rest;
+    return work->each_ns >= SAME_WORK * work->all_before_ns &&
+           work->fastest_grown_ns < CODES_SHARE * work->grown_ns;
+}
+
+/* By which all of it but the row that grew most takes longer: that one may be a change of code. */
+static double rest_factor(const struct same_work *work)
+{
+    return (work->all_after_ns - work->after_ns[work->most]) /
+           (work->all_before_ns - work->before_ns[work->most]);
+}
+
+double load_factor(const struct judging *judging, double before_ns, double after_ns)
+{
+    double           change_ns = SHARED_CHANGE * (after_ns - before_ns);
+    double           factor = 1 + change_ns / before_ns;
+    bool             has_device = judging->after->items[ITEM_KERNEL].rows.count > 0;
     struct same_work work;
 
-    if (!is_device_steady(judging, expected) || !find_same_work(&work, judging, ITEM_OP) ||
+    if (!is_device_steady(judging, factor - 1) || !find_same_work(&work, judging, ITEM_OP) ||
         !covers(&work, SAME_WORK))
         return 0;
-    /* Without what one change of code would be. */
-    rest = (work.all_after_ns - work.after_ns[work.most]) /
-           (work.all_before_ns - work.before_ns[work.most]);
-    return rest >= 1 + expected && steady_share(&work, fmin(expected, AS_IT_WAS)) < SPARED ? rest
-                                                                                           : 0;
+    if (is_held_up(&work) && work.all_after_ns - work.all_before_ns >= change_ns)
+        return work.all_after_ns / work.all_before_ns;
+    return has_device && rest_factor(&work) >= factor ? rest_factor(&work) : 0;
 }

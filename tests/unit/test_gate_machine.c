@@ -115,7 +115,7 @@ TEST(a_busy_host_of_a_device_is_told_from_slower_code)
 {
     const struct recorded was = { 1, 100e6, 0, 1, 4 }, busy = { 1.5, 140e6, 0, 1, 4 };
     const struct recorded code = { 1.5, 140e6, 0, 2, 4 };
-    struct answer         answer = judge_both(&was, &busy, "1.46 times as slow");
+    struct answer         answer = judge_both(&was, &busy, "takes 1.46 times as long");
 
     assert_int_equal(answer.time, OUTCOME_INCONCLUSIVE);
     assert_true(answer.says);
