@@ -1,6 +1,6 @@
 -- A library still tries algorithms in steady steps.
--- cuDNN's benchmark leaves no range: a convolution that runs for the first time in a size launches many kernels, by
--- many names, where one or two do the work.
+-- cuDNN's benchmark leaves no range. A convolution that runs for the first time in a size launches kernels by many
+-- names, where one or two do the work, and waits for each that it measures: nothing else waits inside of a convolution.
 local function of_convolutions(p, cfg)
   if p.framework ~= "pytorch" or not p:has("kernels") or not p:has("ops") then return nil end
   local tried = p:table("kernels"):where { op_type = { like = "^aten::(cudnn_|miopen_)?convolution" } }
@@ -8,22 +8,27 @@ local function of_convolutions(p, cfg)
   for row in tried:each() do
     if not names[row.name] then names[row.name], distinct = true, distinct + 1 end
   end
-  local convolutions = p:table("ops"):where { type = { like = "^aten::(cudnn_|miopen_)?convolution(_backward)?$" } }
-  local calls = convolutions:sum("calls")
+  local function calls_of(type) return p:table("ops"):where { type = { like = type } }:sum("calls") end
+  local calls = math.max(calls_of("^aten::(cudnn|miopen)_convolution$"), calls_of("^aten::convolution$"))
+    + calls_of("^aten::convolution_backward$")
+  local waits = p:has("syncs") and
+    p:table("syncs"):where { owner = { like = "^aten::(cudnn_|miopen_)?convolution" } }:sum("count") or 0
   local launches, ns = tried:sum("calls"), tried:sum("total_ns")
-  if calls <= 0 or distinct < cfg.min_kernels or launches < cfg.min_kernels * calls then return nil end
-  ns = math.min((1 - 2 * calls / launches) * ns, step_ns)
-  if ns < cfg.min_share * step_ns then return nil end
+  if calls <= 0 or distinct < cfg.min_kernels or
+      launches < cfg.min_kernels * calls and waits < cfg.min_waits then return nil end
+  ns = math.min((1 - math.min(1, 2 * calls / launches)) * ns, step_ns)
   -- It waits for each kernel that it measures: the device is idle meanwhile.
   local most_ns = math.min(ns + p.fact["device.idle_share"] * step_ns, step_ns)
+  if most_ns < cfg.min_share * step_ns then return nil end
   return finding {
     title = ("%s convolutions launch %s kernels a step: each size is tried out anew"):format(
       fmt.whole(calls), fmt.whole(launches)),
     subject = { op = "aten::convolution" },
     evidence = { { "trying, a step", ns, "ns", share = math.min(1, ns / step_ns) },
-                 { "kernels a convolution", launches / calls, "count" }, { "different kernels", distinct, "count" } },
-    condition = ("%s kernels a convolution, %s accepted"):format(
-      fmt.whole(launches / calls), fmt.whole(cfg.min_kernels)),
+                 { "kernels a convolution", launches / calls, "count" }, { "different kernels", distinct, "count" },
+                 { "waits inside of convolutions a step", waits, "count" } },
+    condition = ("%s kernels a convolution, %s accepted, or %s waits inside of them"):format(
+      fmt.whole(launches / calls), fmt.whole(cfg.min_kernels), fmt.whole(cfg.min_waits)),
     remedy = { text = "Bring inputs to a few sizes, by resizing or padding; or leave the search off where sizes vary.",
                code = "torch.backends.cudnn.benchmark = False   # with shapes that vary" },
     impact = impact.exposed { ns = ns, low = ns, high = most_ns },
@@ -39,19 +44,21 @@ return rule {
   needs = { "step.ns", "step.used", "device.idle_share", "activities" },
   cause = "compile", tags = { "compile" },
   more_specific_than = { "hot-op", "roofline-gap", "host-bound", "tiny-kernels", "graph-capture-candidate",
-      "kernel-launch-bound", "long-gpu-gap", "layout-transposes" },
+      "kernel-launch-bound", "long-gpu-gap", "layout-transposes", "blocking-sync-in-step", "allocator-churn" },
   params = {
     min_steps = { default = 3, min = 2, max = 1e6, unit = "count", doc = "steps, to tell steady ones from the first" },
     min_steps_share = { default = 0.5, min = 0, max = 1, unit = "share", doc = "of the steps, those that try" },
     min_kernels = { default = 8, min = 2, max = 1e4, unit = "count",
                     doc = "PyTorch: kernels a convolution, and different ones, from which it is tried out" },
+    min_waits = { default = 8, min = 1, max = 1e6, unit = "count",
+                  doc = "PyTorch: waits inside of convolutions a step that tell the same" },
     min_share = { default = 0.005, min = 0, max = 1, unit = "share", doc = "its time over the step" },
   },
   doc = [[
 cuDNN's search, XLA's and Triton's autotuners measure several algorithms once a shape. In each step it means that shapes
 keep changing or that the result is not kept. Priced as its time, as the step waits for what is measured. PyTorch's
-search by cuDNN shows as many kernels for each convolution: priced as all but two of them, at most with the device's
-idle time, as it waits for each. Silent in the first steps.]],
+search by cuDNN shows as many kernels for each convolution, or as waits inside of them where layers share a size:
+priced as all kernels but two a convolution, at most with the device's idle time. Silent in the first steps.]],
 
   check = function(p, cfg)
     if p.fact["step.used"] < cfg.min_steps then return nil end
@@ -98,6 +105,40 @@ idle time, as it waits for each. Silent in the first steps.]],
                    for i = 1, 8 do
                      rows[i] = { name = "implicit_gemm_" .. i, op_type = "aten::cudnn_convolution", calls = 10,
                                  total_ns = 7.5e5, category = "conv" }
+                   end
+                   return rows
+                 end)() } },
+    -- Eight layers of two sizes, 26 kernels: all but 16 only try, 10/26 of 5.2 ms, at most with 2 ms of idle time:
+    -- 2 to 4 ms.
+    { name = "layers share a size", framework = "pytorch", format = "kineto", finding = true, impact_ns = 3e6,
+      facts = { ["step.ns"] = 1e7, ["step.used"] = 5, ["device.idle_share"] = 0.2 },
+      tables = { activities = {},
+                 syncs = { { name = "cudaEventSynchronize", owner = "aten::cudnn_convolution", count = 16,
+                             wait_ns = 2e6 } },
+                 ops = { { type = "aten::convolution", name = "aten::convolution", calls = 8, self_ns = 1e4 },
+                         { type = "aten::cudnn_convolution", name = "aten::cudnn_convolution", calls = 8,
+                           self_ns = 1e4 } },
+                 kernels = (function()
+                   local rows = {}
+                   for i = 1, 13 do
+                     rows[i] = { name = "implicit_gemm_" .. i, op_type = "aten::cudnn_convolution", calls = 2,
+                                 total_ns = 4e5, category = "conv" }
+                   end
+                   return rows
+                 end)() } },
+    { name = "a wait or two for memory", framework = "pytorch", format = "kineto", finding = false,
+      facts = { ["step.ns"] = 1e7, ["step.used"] = 5, ["device.idle_share"] = 0.2 },
+      tables = { activities = {},
+                 syncs = { { name = "cudaEventSynchronize", owner = "aten::cudnn_convolution", count = 4,
+                             wait_ns = 2e6 } },
+                 ops = { { type = "aten::convolution", name = "aten::convolution", calls = 8, self_ns = 1e4 },
+                         { type = "aten::cudnn_convolution", name = "aten::cudnn_convolution", calls = 8,
+                           self_ns = 1e4 } },
+                 kernels = (function()
+                   local rows = {}
+                   for i = 1, 13 do
+                     rows[i] = { name = "implicit_gemm_" .. i, op_type = "aten::cudnn_convolution", calls = 2,
+                                 total_ns = 4e5, category = "conv" }
                    end
                    return rows
                  end)() } },

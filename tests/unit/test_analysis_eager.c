@@ -105,6 +105,40 @@ TEST(clearing_and_clipping_are_summed)
     builder_free(&program.b);
 }
 
+/* The backward pass on a thread of its own, as with an accelerator: of the program's calls the
+ * norms and the product behind it are clipping, the layer before it is not: 3 x 2 us and two pauses
+ * of 0.1 us. */
+TEST(clipping_behind_another_threads_backward_pass)
+{
+    struct program program;
+    struct err     err = { 0 };
+    uint32_t       python;
+
+    start(&program);
+    python = program.thread;
+    call(&program, "aten::linear", "f32[8,16] f32[32,16]", 5000);
+    call(&program, "aten::linalg_vector_norm", "f32[8,32]", 2000);
+    program.thread = builder_timeline(&program.b, program.host, NO_ID, "autograd");
+    program.now = 10000;
+    builder_slice(&program.b, program.thread, "autograd::engine::evaluate_function: X",
+                  ACTIVITY_EXECUTOR, program.now, 3000);
+    call(&program, "aten::mm", "f32[8,8] f32[8,8]", 2000);
+    program.thread = python;
+    program.now = 20000;
+    call(&program, "aten::linalg_vector_norm", "f32[512]", 2000);
+    call(&program, "aten::linalg_vector_norm", "f32[128]", 2000);
+    call(&program, "aten::mul_", "f32[512]", 2000);
+    builder_slice(&program.b, program.thread, "Optimizer.step#SGD.step", ACTIVITY_ANNOTATION,
+                  program.now, 4000);
+    call(&program, "aten::add_", "f32[512]", 2000);
+    builder_finish(&program.b);
+    assert_true(analysis_eager_step.run(&program.b.study, &err));
+    assert_true(builder_fact(&program.b, "torch.clip_norms") == 2);
+    assert_true(builder_fact(&program.b, "torch.clip_ns") == 6200);
+    assert_true(builder_fact(&program.b, "torch.clip_host_ns") == 6200);
+    builder_free(&program.b);
+}
+
 /*
  * Three steps of 1 ms: a call of 100 us, a pause, another call. The pause is 500, 590 and 500 us:
  * every step has 500. The 350 us behind the last call of the third step are no other step's, and

@@ -10,8 +10,10 @@
 #include "analyze/eager/eager_updates.h"
 #include "analyze/emit.h"
 #include "base/sample.h"
+#include "base/sort.h"
 #include "model/op_class.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum step_fact {
@@ -37,6 +39,7 @@ enum step_fact {
     ACCUMULATED_NS,
     ACCUMULATED_ELEMENTS,
     CLIP_NS,
+    CLIP_HOST_NS,
     CLIP_NORMS,
     CLIP_CALLS,
     CHECK_COUNT,
@@ -101,6 +104,7 @@ static const struct fact_spec produces[] = {
     [ACCUMULATED_ELEMENTS] = { "torch.accumulated_elements", UNIT_COUNT, "their elements" },
     [CLIP_NS] = { "torch.clip_ns", UNIT_NS,
                   "from the end of the backward pass to the optimizer, where norms are taken" },
+    [CLIP_HOST_NS] = { "torch.clip_host_ns", UNIT_NS, "what the host takes for that" },
     [CLIP_NORMS] = { "torch.clip_norms", UNIT_COUNT, "norms taken then a step" },
     [CLIP_CALLS] = { "torch.clip_calls", UNIT_COUNT, "ops called then a step" },
     [CHECK_COUNT] = { "torch.gradient_checks", UNIT_COUNT,
@@ -190,7 +194,8 @@ struct summer {
     struct arena             *scratch;
     uint8_t                  *trait_of; /* by name, plus 1 */
     struct eager_products     products;
-    VEC(double) recorded_ns; /* durations of the calls that a backward node is for */
+    VEC(double) recorded_ns;       /* durations of the calls that a backward node is for */
+    VEC(int64_t) backward_ends_ns; /* of backward calls of all threads, in order */
     double sums[FACT_COUNT];
 };
 
@@ -375,18 +380,55 @@ static void count_other(struct summer *summer, const struct eager_call *call)
         summer->sums[EMBEDDING_NS] += ns;
 }
 
+static int compare_times(const void *a, const void *b)
+{
+    const int64_t *left = a, *right = b;
+
+    return COMPARE(*left, *right);
+}
+
+static bool find_backward_ends(struct summer *summer)
+{
+    const struct eager_calls *calls = summer->calls;
+
+    for (size_t i = 0; i < calls->list.count; i++)
+        if (calls->list.items[i].phase == PHASE_BACKWARD &&
+            !vec_push(&summer->backward_ends_ns, summer->scratch, calls->list.items[i].end_ns))
+            return false;
+    if (summer->backward_ends_ns.count > 1)
+        qsort(summer->backward_ends_ns.items, summer->backward_ends_ns.count, sizeof(int64_t),
+              compare_times);
+    return true;
+}
+
+/* The first of the forward calls in [first, end) that begins behind the backward pass, which with
+ * an accelerator runs on a thread of its own; end: none. */
+static uint32_t behind_backward(const struct summer *summer, uint32_t first, uint32_t end)
+{
+    const struct eager_call *calls = summer->calls->list.items;
+    const int64_t           *ends = summer->backward_ends_ns.items;
+    size_t                   count = summer->backward_ends_ns.count;
+    size_t                   behind = LOWER_BOUND(count, i, ends[i] <= calls[end].start_ns);
+    int64_t                  after_ns;
+
+    if (behind == 0)
+        return end;
+    after_ns = ends[behind - 1];
+    return first + (uint32_t)LOWER_BOUND(end - first, i, calls[first + i].start_ns < after_ns);
+}
+
 /* Forward calls behind the last backward call of a step and before its update: where gradients are
  * clipped, if norms are taken there. */
 static void count_clip(struct summer *summer, uint32_t first, uint32_t end)
 {
     enum { FEW_NORMS = 4 };
     const struct eager_call *calls = summer->calls->list.items;
-    double                   norms = 0, scales = 0, work_ns = 0;
+    double                   norms = 0, scales = 0, work_ns = 0, host_ns;
 
-    if (first == 0 || end >= summer->calls->list.count ||
-        calls[first - 1].phase != PHASE_BACKWARD || calls[end].phase != PHASE_UPDATE ||
-        calls[end].window != calls[first].window)
+    if (end >= summer->calls->list.count || calls[end].phase != PHASE_UPDATE ||
+        calls[end].window != calls[first].window || calls[end].timeline != calls[first].timeline)
         return;
+    first = behind_backward(summer, first, end);
     for (uint32_t i = first; i < end; i++) {
         struct str name = profile_str(summer->study->profile, calls[i].type);
 
@@ -397,11 +439,11 @@ static void count_clip(struct summer *summer, uint32_t first, uint32_t end)
     /* Norms that scale nothing are only looked at. */
     if (norms == 0 || scales == 0 || (norms > FEW_NORMS && scales * 2 < norms))
         return;
+    host_ns = (double)(calls[end - 1].end_ns - calls[first].start_ns);
     summer->sums[CLIP_NORMS] += norms;
     summer->sums[CLIP_CALLS] += end - first;
-    if (!summer->calls->is_on_device)
-        work_ns = (double)(calls[end - 1].end_ns - calls[first].start_ns);
-    summer->sums[CLIP_NS] += work_ns;
+    summer->sums[CLIP_NS] += summer->calls->is_on_device ? work_ns : host_ns;
+    summer->sums[CLIP_HOST_NS] += host_ns;
 }
 
 static bool count_calls(struct summer *summer)
@@ -410,6 +452,8 @@ static bool count_calls(struct summer *summer)
     uint32_t                 count = (uint32_t)summer->calls->list.count, first = 0;
     struct eager_repeats     repeated;
 
+    if (!find_backward_ends(summer))
+        return false;
     for (uint32_t i = 0; i < count; i++) {
         if (calls[i].phase != PHASE_FORWARD)
             count_other(summer, &calls[i]);
