@@ -6,7 +6,7 @@ return rule {
   formats = { "kineto" },
   needs = { "step.ns", "torch.filled_ns", "torch.filled_count", "torch.sorted_ns", "torch.sorted_scatters" },
   cause = "determinism", tags = { "kernels", "ops" },
-  more_specific_than = { "hot-op", "tiny-kernels" },
+  more_specific_than = { "hot-op", "tiny-kernels", "gather-scatter-bound", "roofline-gap" },
   params = {
     min_share = { default = 0.05, min = 0, max = 1, unit = "share", doc = "their excess over the step" },
     sort_excess = { default = 0.5, min = 0, max = 1, unit = "share",

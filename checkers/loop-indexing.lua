@@ -27,8 +27,9 @@ rows at once the same work is a handful of calls. Priced as all rounds but one, 
 do long work, where each round works on all that came before, gathers by what the last one picked or leaves nothing
 but what the next one takes, and for recurrent cells and growing concatenations, which have their own rules. A note
 only where each round's products have other rows, as those of experts: one product takes all only if they are padded
-or grouped; and where no shapes tell whether they have. With an accelerator said where it waits for the host, and of
-rounds that multiply only where more products are trained than weights: others are layers.]],
+or grouped; and where no shapes tell whether they have. With an accelerator said where it waits for the host, or where
+slices have gradients as large as what they are cut of, and of rounds that multiply only where more products are trained
+than weights: others are layers.]],
 
   check = function(p, cfg)
     local function price(row)
@@ -71,6 +72,21 @@ rounds that multiply only where more products are trained than weights: others a
           span_ns = 1.2e7, backward_ns = 0, call_ns = 2e3, view_ns = 2e3, products = 0, gates = 0, concats = 0,
           concat_ns = 0,
           readbacks = 0, conversion_ns = 0, kept_ns = 0, flops = 1000000.0, elements = 1000,
+          is_growing = false } } } },
+    -- A device that has enough to do: at least 0.9 of 63 of 64 parts of 8 ms, at most the rounds: 7.1 to 11.8 ms.
+    { name = "each slice's gradient is one of the whole", framework = "pytorch", finding = true, impact_ns = 9.45e6,
+      facts = { ["step.ns"] = 2e7, ["device.idle_share"] = 0.1, ["torch.sliced_gradients_ns"] = 8e6,
+                ["torch.accumulated_gradients"] = 2, ["part.compute_ns"] = 1.8e7 },
+      tables = { eager_loops = { { anchor = "select", ns = 1.2e7, repeats = 64, body = 5, calls = 320,
+          span_ns = 1.2e7, backward_ns = 0, call_ns = 2e3, view_ns = 2e3, products = 0, gates = 0, concats = 0,
+          concat_ns = 0, readbacks = 0, conversion_ns = 0, kept_ns = 0, flops = 1e6, elements = 1000,
+          is_growing = false } } } },
+    { name = "a device that has enough to do", framework = "pytorch", finding = false,
+      facts = { ["step.ns"] = 2e7, ["device.idle_share"] = 0.1, ["torch.sliced_gradients_ns"] = 5e5,
+                ["torch.accumulated_gradients"] = 2, ["part.compute_ns"] = 1.8e7 },
+      tables = { eager_loops = { { anchor = "select", ns = 1.2e7, repeats = 64, body = 5, calls = 320,
+          span_ns = 1.2e7, backward_ns = 0, call_ns = 2e3, view_ns = 2e3, products = 0, gates = 0, concats = 0,
+          concat_ns = 0, readbacks = 0, conversion_ns = 0, kept_ns = 0, flops = 1e6, elements = 1000,
           is_growing = false } } } },
     { name = "beams one by one", framework = "pytorch", finding = true, impact_ns = 1.1e7,
       facts = { ["step.ns"] = 2e7 },

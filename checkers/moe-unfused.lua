@@ -35,11 +35,11 @@ return rule {
                        doc = "share of the step that a loop over experts takes in PyTorch" },
   },
   doc = [[
-A mixture of experts computes two products for each expert. Kernels named for the first and the second product that
-one call of the op launches several times mean one launch an expert, where one grouped product does all. Priced as a
-share of their time. A loop of PyTorch that an accelerator waits for and that multiplies other numbers of rows in each
-round is priced as all rounds but one. Says nothing of how evenly tokens are spread, which a recording does not tell.
-Silent with one launch a call.]],
+A mixture of experts computes two products for each expert. Kernels named for the first and the second product that one
+call of the op launches several times mean one launch an expert, where one grouped product does all. Priced as a share
+of their time. A loop of PyTorch that an accelerator waits for, or in which each slice of the experts' weights has a
+gradient of all of them, and that multiplies other numbers of rows in each round is priced as all rounds but one. Says
+nothing of how evenly tokens are spread, which a recording does not tell. Silent with one launch a call.]],
 
   check = function(p, cfg)
     local step_ns, first, second = p.fact["step.ns"], nil, nil

@@ -242,10 +242,13 @@ local function may_be_layers(p, row)
 end
 
 -- The costliest loop of the eager program that a kind of loops is about: price tells its time a step and what it saves.
+-- An accelerator that does not wait for the host loses by it where each slice has a gradient of the whole tensor.
 local function in_loop(p, kind)
   local step_ns, worst = p.fact["step.ns"], nil
   local limit = host_limit(p)
-  if limit and not limit.waits then return nil end
+  local sliced_ns = limit and not limit.waits and (p:has("torch.sliced_gradients_ns")
+    and p.fact["torch.sliced_gradients_ns"] or 0) or nil
+  if sliced_ns and sliced_ns < kind.min_share * step_ns then return nil end
   for row in p:table("eager_loops"):each() do
     local ns, low, high = kind.price(row)
     local is_loop = ns and not (limit and may_be_layers(p, row)) and ns >= kind.min_share * step_ns
@@ -255,8 +258,11 @@ local function in_loop(p, kind)
   end
   if not worst then return nil end
   local row, ns, rounds = worst.row, worst.ns, fmt.whole(worst.row.repeats)
-  -- Launches go with their rounds; on a host larger calls take longer, too.
-  if limit then worst.low = math.max(worst.low, 0.95 * worst.high) end
+  if sliced_ns then
+    ns, worst.low = math.max(ns, sliced_ns), 0.9 * (1 - 1 / row.repeats) * sliced_ns
+  elseif limit then -- Launches go with their rounds; on a host larger calls take longer, too.
+    worst.low = math.max(worst.low, 0.95 * worst.high)
+  end
   return finding {
     title = kind.title:format(rounds, fmt.ms(ns)), severity = kind.severity and kind.severity(row),
     subject = { op = row.anchor },
@@ -266,7 +272,9 @@ local function in_loop(p, kind)
                  { "calls a step", row.calls, "count" },
                  { "typical call", row.call_ns, "ns" },
                  { "a round", row.ops or "unknown" },
-                 { "shapes", row.shapes or "unknown" } },
+                 { "shapes", row.shapes or "unknown" },
+                 sliced_ns and { "gradients of its slices, each as large as the whole", sliced_ns, "ns",
+                                 share = math.min(sliced_ns / step_ns, 1) } or nil },
     condition = ("%s rounds take %s of the step, %s accepted"):format(rounds, fmt.pct(ns / step_ns),
       fmt.pct(kind.min_share)),
     remedy = kind.remedy(row),

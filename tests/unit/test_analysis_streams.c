@@ -110,6 +110,7 @@ TEST(a_small_grid_leaves_room)
     assert_true(analysis_devices.run(&b.study, &err));
     assert_true(analysis_streams.run(&b.study, &err));
     assert_true(builder_cell(&b, "stream_pairs", "b", "stream 2", "small_share") == 0.75);
+    assert_true(builder_cell(&b, "stream_pairs", "b", "stream 2", "b_kernels") == 2);
     builder_free(&b);
 }
 

@@ -107,6 +107,33 @@ TEST(work_on_a_device)
     builder_free(&program.b);
 }
 
+/* A slice's turn in the backward pass fills 40, copies 5 and adds 60 to what came before; a
+ * product's is none. */
+TEST(gradients_of_slices)
+{
+    struct program program;
+
+    start(&program, true);
+    builder_slice(&program.b, program.thread,
+                  "autograd::engine::evaluate_function: SelectBackward0", ACTIVITY_EXECUTOR, 100,
+                  90);
+    op(&program, "aten::select_backward", 102, 40);
+    op(&program, "aten::zero_", 104, 10);
+    launch(&program, 106, "fill", ACTIVITY_KERNEL, 40);
+    op(&program, "aten::copy_", 120, 10);
+    launch(&program, 122, "copy", ACTIVITY_KERNEL, 5);
+    op(&program, "aten::add", 160, 10);
+    launch(&program, 162, "add", ACTIVITY_KERNEL, 60);
+    builder_slice(&program.b, program.thread, "autograd::engine::evaluate_function: MmBackward0",
+                  ACTIVITY_EXECUTOR, 300, 50);
+    op(&program, "aten::mm", 310, 10);
+    launch(&program, 312, "gemm", ACTIVITY_KERNEL, 30);
+    finish(&program);
+    assert_true(builder_fact(&program.b, "torch.sliced_gradients") == 1);
+    assert_true(builder_fact(&program.b, "torch.sliced_gradients_ns") == 105);
+    builder_free(&program.b);
+}
+
 /* A mask of full (10) that triu (20) works on goes to the device. What is made there is launched.
  */
 TEST(made_and_worked_on)

@@ -25,7 +25,7 @@ static const struct fact_spec produces[] = {
     [USE_SWINGS] = { "device.use_swings", UNIT_COUNT,
                      "times a step that use falls below 10 % after 70 %" },
 };
-enum pair_column { P_DEVICE, P_A, P_B, P_A_NS, P_B_NS, P_OVERLAP_NS, P_SMALL_SHARE };
+enum pair_column { P_DEVICE, P_A, P_B, P_A_NS, P_B_NS, P_OVERLAP_NS, P_SMALL_SHARE, P_B_KERNELS };
 static const struct column_spec pair_columns[] = {
     [P_DEVICE] = { "device", UNIT_NAME, "device" },
     [P_A] = { "a", UNIT_NAME, "the busier stream" },
@@ -35,6 +35,7 @@ static const struct column_spec pair_columns[] = {
     [P_OVERLAP_NS] = { "overlap_ns", UNIT_NS, "of that, side by side" },
     [P_SMALL_SHARE] = { "small_share", UNIT_SHARE,
                         "of b's time, kernels known to leave multiprocessors free" },
+    [P_B_KERNELS] = { "b_kernels", UNIT_COUNT, "kernels a step on b" },
 };
 enum wait_column { W_COLLECTIVE, W_KERNEL, W_COUNT, W_NS };
 static const struct column_spec wait_columns[] = {
@@ -52,7 +53,7 @@ enum { SLICES = 20, MOST_STREAMS = 64, WAKE_NS = 20000 };
 struct stream {
     uint32_t         timeline, device;
     struct intervals compute; /* inside windows */
-    double           ns, small_ns;
+    double           ns, small_ns, kernels;
 };
 struct comm_wait {
     uint32_t collective, kernel; /* activities */
@@ -96,6 +97,7 @@ static bool add_stream(struct seeing *seeing, uint32_t id)
             continue;
         if (!intervals_add(&stream.compute, seeing->scratch, start_ns, end_ns))
             return false;
+        stream.kernels++;
         if (leaves_room(profile, event, sm_count))
             stream.small_ns += (double)(end_ns - start_ns);
     }
@@ -156,6 +158,7 @@ static bool fill_pair(struct seeing *seeing, struct table *table, const struct s
     emit_number(table, P_B_NS, row, b->ns / steps);
     emit_number(table, P_OVERLAP_NS, row, (double)intervals_total_ns(&both) / steps);
     emit_number(table, P_SMALL_SHARE, row, b->small_ns / b->ns);
+    emit_number(table, P_B_KERNELS, row, b->kernels / steps);
     return true;
 }
 

@@ -1,8 +1,9 @@
 /*
  * torch marks: calls of a PyTorch program that give a setting or a habit away by what is around
  * them: memory filled although it was asked for empty and scatters done by sorting (deterministic
- * algorithms), tensors made on the CPU, and worked on there, right before they are copied, and
- * values read for the gradient scaler. Times are those of the device's work where there is a
+ * algorithms), tensors made on the CPU, and worked on there, right before they are copied,
+ * gradients of slices, each as large as what the slice is of, and values read for the gradient
+ * scaler. Times are those of the device's work where there is a
  * device, else the calls'.
  */
 #include "analyze/analysis.h"
@@ -10,7 +11,7 @@
 #include "analyze/emit.h"
 #include "model/names.h"
 
-enum mark { MARK_NONE, MARK_FILL, MARK_SORT, MARK_CREATED, MARK_COUNT };
+enum mark { MARK_NONE, MARK_FILL, MARK_SORT, MARK_CREATED, MARK_SLICE, MARK_COUNT };
 enum mark_fact {
     FILL_COUNT,
     FILL_NS,
@@ -18,6 +19,8 @@ enum mark_fact {
     SORT_NS,
     CREATED_COUNT,
     CREATED_NS,
+    SLICE_COUNT,
+    SLICE_NS,
     SCALER_READS
 };
 static const struct fact_spec produces[] = {
@@ -30,6 +33,10 @@ static const struct fact_spec produces[] = {
     [CREATED_COUNT] = { "torch.created_on_cpu", UNIT_COUNT,
                         "tensors a step that are made on the CPU and copied at once" },
     [CREATED_NS] = { "torch.created_ns", UNIT_NS, "making and copying them, a step" },
+    [SLICE_COUNT] = { "torch.sliced_gradients", UNIT_COUNT,
+                      "backward nodes of slices a step: each writes a gradient of the whole" },
+    [SLICE_NS] = { "torch.sliced_gradients_ns", UNIT_NS,
+                   "time of that a step, adding them up included" },
     [SCALER_READS] = { "torch.scaler_reads", UNIT_COUNT,
                        "values a step that are read right behind a check of scaled gradients" },
 };
@@ -94,13 +101,23 @@ static enum mark mark_behind(struct marking *marking, struct outermost *before, 
 
 static void count_mark(struct marking *marking, enum mark mark, int64_t duration_ns)
 {
-    static const int8_t counts[MARK_COUNT] = { -1, FILL_COUNT, SORT_COUNT, -1 };
+    static const int8_t counts[MARK_COUNT] = { -1, FILL_COUNT, SORT_COUNT, -1, SLICE_COUNT };
 
     if (counts[mark] < 0)
         return;
     marking->values[counts[mark]]++;
     if (!marking->has_device)
         marking->values[counts[mark] + 1] += (double)duration_ns;
+}
+
+/* The engine's turn for a slice holds the gradient's making and its addition to what came before.
+ */
+static bool is_slice_node(const struct profile *profile, const struct activity *activity)
+{
+    return activity->kind == ACTIVITY_EXECUTOR &&
+           str_fits(profile_str(profile, activity->name),
+                    "autograd::engine::evaluate_function: SelectBackward*|"
+                    "autograd::engine::evaluate_function: SliceBackward*");
 }
 
 static void walk(struct marking *marking, const struct timeline *timeline)
@@ -119,6 +136,11 @@ static void walk(struct marking *marking, const struct timeline *timeline)
             before.is_made = false, before.made_ns = 0;
         if (around != NO_ID)
             *inside = marking->inside[around];
+        if (is_slice_node(profile, activity) &&
+            windows_find(&marking->windows, event_start_ns(profile, event)) != SIZE_MAX) {
+            count_mark(marking, MARK_SLICE, duration_ns);
+            inside->mark = MARK_SLICE;
+        }
         if (activity->kind == ACTIVITY_OP &&
             windows_find(&marking->windows, event_start_ns(profile, event)) != SIZE_MAX) {
             struct str name = profile_str(profile, activity->name);
@@ -157,6 +179,9 @@ static void add_device_work(struct marking *marking)
                 break;
             case MARK_SORT:
                 marking->values[SORT_NS] += ns;
+                break;
+            case MARK_SLICE:
+                marking->values[SLICE_NS] += ns;
                 break;
             case MARK_CREATED:
                 if (activity->kind == ACTIVITY_MEMCPY && activity->copy == COPY_H2D) {

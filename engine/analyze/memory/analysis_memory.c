@@ -549,7 +549,7 @@ static bool make(struct study *study, struct arena *scratch)
         return facts_absent(&study->facts, "memory.|allocators|memory_use|memory_owners", capture,
                             reason);
     owners = facts_table(&study->facts, &tables[1]);
-    if (!owners || !windows_make(study, scratch, &windows) ||
+    if (!owners || !windows_make_called(study, scratch, &windows) ||
         !memory_timelines_make(study, &windows, scratch, &timelines))
         return false;
     if (study->profile->op_memory.count > 0 && !fill_op_memory(study, owners, scratch))
