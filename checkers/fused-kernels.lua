@@ -24,8 +24,11 @@ saves; what that is depends on sizes. Silent for programs that train, whose grad
     if #worst == 0 or share < cfg.min_share then return nil end
     local evidence = { { "the shorter ones of such pairs a step", saved_ns, "ns", share = math.min(1, share) },
                        { "such pairs a step", rows:sum("count"), "count" } }
-    -- What starts one engine says nothing to those who run another.
-    local is_vllm = p:has("kernels") and p:table("kernels"):where { name = { like = "vllm" } }:count() > 0
+    -- What starts one engine says nothing to those who run another; SGLang runs kernels of vLLM, too.
+    local function is_there(name)
+      return p:has("kernels") and p:table("kernels"):where { name = { like = name } }:count() > 0
+    end
+    local is_vllm = is_there("vllm") and not is_there("sgl_|sglang")
     local code = {}
     for _, row in ipairs(worst) do
       evidence[#evidence + 1] = { row.fusion, row.saved_ns, "ns" }
@@ -50,6 +53,12 @@ saves; what that is depends on sizes. Silent for programs that train, whose grad
     { name = "norms behind all-reduces", framework = "pytorch", format = "kineto", finding = true, impact_ns = 1.5e5,
       facts = { ["step.ns"] = 1e7 },
       tables = { fusions = { { fusion = "all-reduce and norm", count = 64, ns = 9e5, saved_ns = 3e5, by = "vLLM",
+                               version = "0.18.2", documentation = "docs.vllm.ai", code = "vllm serve",
+                               first = "cross_device_reduce_1stage", second = "rms_norm_kernel" } } } },
+    { name = "another engine with a kernel of vLLM", framework = "pytorch", format = "kineto", finding = true,
+      impact_ns = 1.5e5, facts = { ["step.ns"] = 1e7 },
+      tables = { kernels = { { name = "paged_attention<vllm::Fp8KVCacheDataType>" }, { name = "_ZN7sgl_hip10act" } },
+                 fusions = { { fusion = "all-reduce and norm", count = 64, ns = 9e5, saved_ns = 3e5, by = "vLLM",
                                version = "0.18.2", documentation = "docs.vllm.ai", code = "vllm serve",
                                first = "cross_device_reduce_1stage", second = "rms_norm_kernel" } } } },
     { name = "hardly any time", framework = "pytorch", format = "kineto", finding = false,
