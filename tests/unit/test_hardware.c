@@ -140,6 +140,8 @@ TEST(rows_tell_other_types_and_links)
         { "trn2.48xlarge", 0, 0, 0, 0, 1280 / 2 },
         { "AWS Trainium1", 0, 0, -1, 0, 0 },
         { "Trainium", 0, 0, 380, 0, 0 },
+        { "Trainium 2", 0, 0, 0, 0, 1280 / 2 },
+        { "Intel Gaudi 3", 0, 0, 0, 0, 1200 / 2 },
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
