@@ -404,6 +404,29 @@ TEST(all_pairs_are_seen)
     builder_free(&program.b);
 }
 
+/* "x * relu6(x + 3) / 6" passes four times over the same 65536 values: 3 + 2 + 4 + 3 us. Two passes
+ * are no chain, nor is clipping behind a product. */
+TEST(clipping_is_a_pass_of_a_chain)
+{
+    struct program program;
+    struct err     err = { 0 };
+
+    start(&program);
+    call(&program, "aten::add", "f32[4,64,256]", 3000);
+    call(&program, "aten::relu6", "f32[4,64,256]", 2000);
+    call(&program, "aten::mul", "f32[4,64,256] f32[4,64,256]", 4000);
+    call(&program, "aten::div", "f32[4,64,256]", 3000);
+    call(&program, "aten::linear", "f32[4,64,256] f32[256,256]", 9000);
+    call(&program, "aten::add", "f32[4,64,256] f32[4,64,256]", 3000);
+    call(&program, "aten::clamp", "f32[4,64,256]", 3000);
+    call(&program, "aten::linear", "f32[4,64,256] f32[256,256]", 9000);
+    builder_finish(&program.b);
+    assert_true(analysis_eager_idioms.run(&program.b.study, &err));
+    assert_true(builder_cell(&program.b, "eager_idioms", "idiom", "chain", "count") == 1);
+    assert_true(builder_cell(&program.b, "eager_idioms", "idiom", "chain", "ns") == 12000);
+    builder_free(&program.b);
+}
+
 /* What is inside the next call, `at` ns behind its start. */
 static void inside(struct program *program, const char *name, int64_t at, int64_t ns)
 {

@@ -55,8 +55,9 @@ static const struct table_spec tables[] = {
 
 /* Letters: m product, s softmax, l log-softmax, + add, * multiply, p power, r root, u mean or sum,
  * x exp, o log, h tanh, e erf, g sigmoid, k mask, d dropout, n negation, a maximum, 1 one-hot,
- * c conversion, G gather, w silu, C concatenation, D random numbers, N norm, F anything else, B a
- * call whose result is far larger than its operands. Space: looks only. */
+ * c conversion, G gather, w silu, C concatenation, D random numbers, N norm, v other functions of
+ * each element, F anything else, B a call whose result is far larger than its operands. Space:
+ * looks only. */
 static const struct {
     const char *names; /* str_fits */
     char        letter;
@@ -89,6 +90,10 @@ static const struct {
       ' ' },
     { "silu", 'w' },
     { "cat|stack", 'C' },
+    { "relu|relu6|leaky_relu|elu|hardtanh|hardsigmoid|softplus|clamp|clamp_min|clamp_max|clip|"
+      "minimum|maximum|abs|sign|sin|cos|atan|floor|round|log1p|expm1|exp2|log2|addcmul|addcdiv|"
+      "lerp",
+      'v' },
 };
 
 /* Tried in this order: the first takes the calls. */
@@ -112,7 +117,7 @@ static const struct {
     { "glu", "g\\*{1,2}|w\\*|nx\\+\\*{2,3}", "gwx" },
     { "dropout", "Dc?\\*{1,2}", "D" },
     { "softmax", "(?:a\\+)?xu\\*", "x" },
-    { "chain", "[*+pxoherdkng]{4,}", "" },
+    { "chain", "[*+pxoherdkngv]{4,}", "" },
 };
 enum { IDIOM_COUNT = ARRAY_COUNT(idioms) };
 
