@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FIRST_BUFFER_BYTES = 64 << 10 };
+enum { FIRST_BUFFER_BYTES = 64 << 10, MOST_UNCLAIMED_BYTES = 1 << 20 };
 
 /* Bytes that grow, outside of any arena: the file owns them and its budget bounds them. */
 struct buffer {
@@ -127,7 +127,10 @@ static bool inflate_file(struct file *file, size_t budget_bytes, struct err *err
 static bool open_descriptor(const char *path, int *descriptor, struct stat *status, bool is_bounded,
                             struct err *err)
 {
-    *descriptor = is_standard(path) ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    /* Some files of /proc are plain, and reading them waits for what the kernel has to say. */
+    int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | (file_is_plain(path) ? O_NONBLOCK : 0);
+
+    *descriptor = is_standard(path) ? STDIN_FILENO : open(path, flags);
     if (*descriptor < 0)
         return err_set(err, ERR_INPUT, "cannot be opened: %s", strerror(errno));
     if (fstat(*descriptor, status) < 0)
@@ -148,8 +151,10 @@ static bool load(struct file *file, const char *path, int descriptor, const stru
 {
     struct buffer buffer = { .budget_bytes = budget_bytes };
 
-    /* A regular file that claims no bytes may still have some: /proc. Standard input may have been
-     * read in part by someone else. Both are read, not mapped. */
+    /* A regular file that claims no bytes may still have some: /proc, where it may not end.
+     * Standard input may have been read in part by someone else. Both are read, not mapped. */
+    if (S_ISREG(status->st_mode) && status->st_size == 0 && descriptor != STDIN_FILENO)
+        buffer.budget_bytes = MOST_UNCLAIMED_BYTES;
     if (S_ISREG(status->st_mode) && status->st_size > 0 && descriptor != STDIN_FILENO) {
         size_t len = (size_t)status->st_size;
         void  *bytes = mmap(NULL, len, PROT_READ, MAP_PRIVATE, descriptor, 0);
@@ -160,6 +165,8 @@ static bool load(struct file *file, const char *path, int descriptor, const stru
             opened_map(path, file->bytes);
             return true;
         }
+        if (len / (size_t)sysconf(_SC_PAGESIZE) > (size_t)sysconf(_SC_PHYS_PAGES))
+            return err_set(err, ERR_INPUT, "cannot be mapped: %s", strerror(errno));
     }
     if (!read_all(descriptor, &buffer, err)) {
         free(buffer.data);

@@ -68,7 +68,7 @@ static bool is_second(const char *name, const struct read_paths *paths, size_t b
     return last && last->host_name && str_equal(str_from(last->host_name), xplane_host(name));
 }
 
-/* The files right in a folder; only XSpace files where there are any, so that the trace.json.gz
+/* The plain files right in a folder; only XSpace files where there are any, so that trace.json.gz,
  * which a profiler writes beside them is no second input. */
 static bool add_folder(struct arena *arena, const char *folder, const char *run,
                        struct read_paths *paths, struct err *err)
@@ -85,7 +85,7 @@ static bool add_folder(struct arena *arena, const char *folder, const char *run,
 
         if (!path)
             return no_memory(err);
-        if (names[i][0] == '.' || file_is_directory(path) ||
+        if (names[i][0] == '.' || !file_is_plain(path) ||
             (xplanes && xplane_host(names[i]).len == 0))
             continue;
         if (xplanes && is_second(names[i], paths, before)) {
@@ -331,15 +331,16 @@ static bool look_at(struct below *below, char *place, int depth, struct arena *a
 {
     struct read_paths inner = { 0 };
     struct runs       runs = { 0 };
+    struct err        closed = { 0 };
     char             *folder = join(arena, below->path, place);
 
     if (!folder)
         return no_memory(err);
     if (!file_is_directory(folder) || below->seen++ >= MOST_FOLDERS)
         return true;
-    if (!add_runs(&runs, folder, "", arena, err) ||
-        (!runs.list.count && !add_folder(arena, folder, NULL, &inner, err)))
-        return false;
+    if (!add_runs(&runs, folder, "", arena, &closed) ||
+        (!runs.list.count && !add_folder(arena, folder, NULL, &inner, &closed)))
+        return closed.code == ERR_INPUT || no_memory(err); /* it is not for us to read */
     if (runs.list.count || holds_recording(&inner, 0, below->how))
         return vec_push(&below->places, arena, place) || no_memory(err);
     return depth == MOST_DEPTH || look_into(below, place, depth + 1, arena, err);

@@ -298,6 +298,19 @@ TEST(pipes_are_read_whole)
     }
 }
 
+/* Eight bytes for each page of the address space, of 2^47 bytes and more, in a file that claims
+ * none. */
+TEST(files_that_claim_nothing_are_bounded)
+{
+    struct file file;
+    struct err  err = { 0 };
+
+    assert_true(file_open(&file, "/proc/self/comm", 0, &err));
+    assert_true(file.bytes.len > 1 && file.bytes.len <= 17); /* a name of up to 15, a new line */
+    file_close(&file);
+    assert_false(file_open(&file, "/proc/self/pagemap", 0, &err));
+}
+
 TEST(writing_is_all_or_nothing)
 {
     struct file  file;
