@@ -79,6 +79,37 @@ local function of_functions(p, cfg)
   }
 end
 
+-- A variable that gets a joined array of its own size: a history that is shifted to take what is new.
+local function of_variable(p, cfg)
+  if p.framework ~= "tensorflow" or not p:has("ops") then return nil end
+  local step_ns, ops = p.fact["step.ns"], p:table("ops")
+  local function longest(pattern)
+    return ops:where { type = { like = pattern }, mean_ns = { min = cfg.min_shift_ns } }:top("self_ns", 1):rows()[1]
+  end
+  local assign, concat = longest("^Assign(VariableOp)?$"), longest("^Concat(V2)?$")
+  -- Both move the same bytes, as often; copies of one array differ by what lies in the cache.
+  if not assign or not concat or assign.is_eager or concat.is_eager or assign.calls ~= concat.calls
+      or concat.mean_ns > 3 * assign.mean_ns or assign.mean_ns > 3 * concat.mean_ns then return nil end
+  local read = longest("^ReadVariableOp$")
+  local read_ns = read and read.mean_ns >= 0.5 * assign.mean_ns and read.calls <= concat.calls and read.self_ns or 0
+  local ns = concat.self_ns + assign.self_ns + read_ns
+  if ns < cfg.min_append_share * step_ns then return nil end
+  return finding {
+    title = ("A whole variable is copied to take what is new: %s a step"):format(fmt.ms(ns)),
+    severity = ns >= 0.15 * step_ns and "warn" or "info",
+    subject = { op = concat.name },
+    evidence = { { "putting it together a step", concat.self_ns, "ns", share = math.min(1, concat.self_ns / step_ns) },
+                 { "assigning it a step", assign.self_ns, "ns" }, { "reading it whole a step", read_ns, "ns" } },
+    condition = ("such copies take %s of the step, %s accepted"):format(
+      fmt.pct(math.min(1, ns / step_ns)), fmt.pct(cfg.min_append_share)),
+    remedy = { text = "Keep an index of the oldest row and write the new rows there, in a ring.",
+               code = "memory.scatter_update(tf.IndexedSlices(new, (at + tf.range(n)) % size)); "
+                 .. "at.assign((at + n) % size)" },
+    impact = impact.exposed { ns = ns, low = 0.6 * ns, high = ns },
+    confidence = "medium",
+  }
+end
+
 return rule {
   id = "cat-in-loop", api = 1, version = "1.0.0",
   title = "A tensor grows by concatenation in a loop",
@@ -102,6 +133,8 @@ return rule {
     min_eager_share = { default = 0.15, min = 0, max = 1, unit = "share",
                         doc = "TensorFlow: share of the step in one call of Python's own that joins arrays" },
     min_eager_ns = { default = 2e5, min = 0, max = 1e12, unit = "ns", doc = "TensorFlow: such a call, on average" },
+    min_shift_ns = { default = 1e5, min = 0, max = 1e12, unit = "ns",
+                     doc = "TensorFlow: one copy of a whole variable, on average" },
     min_copy_ns = { default = 30000, min = 0, max = 1e12, unit = "ns", doc = "TensorFlow: one copy, on average" },
     max_bare = { default = 2, min = 1, max = 1e6, unit = "count",
                  doc = "calls a round, up to which the loop only concatenates" },
@@ -111,8 +144,8 @@ Each round copies all that came before to append a little: the bytes grow with t
 concatenations, at best with a part of the loop round them. One that adds little to a long tensor copies all that was
 there, in a loop or once a step. In TensorFlow, a loop of a function that spends a good part of the step in putting
 arrays together: at best all of it, for the results are stacked once in the end; and, as a bound, one that Python calls
-itself. Silent where what is
-concatenated keeps its size.]],
+itself. An assignment to a variable that takes as long as a concatenation moves all of the variable to take a few new
+rows: priced as both, with a read that copies it once more. Silent where what is concatenated keeps its size.]],
 
   check = function(p, cfg)
     local function price(row)
@@ -125,7 +158,8 @@ concatenated keeps its size.]],
       return ns, 0.7 * ns, math.max(ns, 0.3 * row.ns)
     end
     if p.format == "xspace" then
-      return of_functions(p, cfg) or p.framework == "tensorflow" and p:has("ops") and of_eager(p, cfg) or nil
+      return of_variable(p, cfg) or of_functions(p, cfg)
+        or p.framework == "tensorflow" and p:has("ops") and of_eager(p, cfg) or nil
     end
     if not p:has("eager_loops") then return skip { reason = "no loops of an eager program are recorded" } end
     return of_appends(p, cfg) or p:in_loop {
@@ -162,6 +196,19 @@ concatenated keeps its size.]],
       impact_ns = 2.6e6, facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "while/concat", type = "ConcatV2", calls = 80, mean_ns = 5e4, self_ns = 4e6 } },
                  work = { { type = "ConcatV2", part = "compute", phase = "forward", calls = 80, ns = 4e6 } } } },
+    { name = "a memory that is shifted", framework = "tensorflow", format = "xspace", finding = true,
+      impact_ns = 4e6, -- 0.8 of 2 ms, 1.5 ms and 1.5 ms
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "concat", type = "ConcatV2", calls = 1, mean_ns = 2e6, self_ns = 2e6 },
+                         { name = "AssignVariableOp", type = "AssignVariableOp", calls = 1, mean_ns = 1.5e6,
+                           self_ns = 1.5e6 },
+                         { name = "ReadVariableOp", type = "ReadVariableOp", calls = 1, mean_ns = 1.5e6,
+                           self_ns = 1.5e6 } }, work = {} } },
+    { name = "a short assignment beside a concatenation", framework = "tensorflow", format = "xspace",
+      finding = false, facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "concat", type = "ConcatV2", calls = 1, mean_ns = 2e6, self_ns = 2e6 },
+                         { name = "AssignVariableOp", type = "AssignVariableOp", calls = 1, mean_ns = 1.5e5,
+                           self_ns = 1.5e5 } }, work = {} } },
     { name = "a cell that joins its inputs", framework = "tensorflow", format = "xspace", finding = false,
       facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "while/concat", type = "ConcatV2", calls = 80, mean_ns = 1e4, self_ns = 8e5 } },
