@@ -324,6 +324,13 @@ local structures = {
                  .. "put together into one batch.",
                code = "a, b = net(torch.cat([first, second])).chunk(2)   # not net(first), net(second)" } },
 }
+-- What the graph of a loop shows.
+local in_loops = {
+  { flaw = "loop-fixed", time = "all rounds but one", confidence = "high", severity = "warn",
+    title = "The rounds of a loop make the same of what no round changes: %s a step",
+    remedy = { text = "Make it once before the loop and hand it to the body, which then also sums its gradients first.",
+               code = "keys = tf.tensordot(memory, w_k, 1)   # before tf.while_loop(...), not in its body" } },
+}
 -- What the instructions of compiled programs show.
 local compiled = {
   { flaw = "whole-copies",
@@ -485,14 +492,15 @@ fact; or a few times without gradients in a marked step, a bound. Gradients of g
 rows that are tiled and joined with others before a product, priced as the copies' part of it. In
 compiled programs of JAX, decompositions of matrices that come from arguments and not from what the program gives
 back, programs whose devices all get the same arguments and exchange nothing, what only a mapped condition takes, the
-other side of which was there before, results that every device gathers from the others and then works on as a whole,
+other side of which was there before, what the graph of a loop makes in each round of what no round changes,
+results that every device gathers from the others and then works on as a whole,
 overlapping windows of a series that are made and reduced one by one, products of rows that are copies of a few,
 matrices that are copied for each row that is multiplied with them, and in a program with gradients products of
 arguments alone that it does not give back.]],
 
   check = function(p, cfg)
     if p.format == "graph" or p.format == "profile" then
-      return passes_back(p, cfg) or tiled_rows(p, cfg)
+      return in_excess(p, cfg, in_loops)[1] or passes_back(p, cfg) or tiled_rows(p, cfg)
     end
     if p.framework == "tensorflow" then
       local found = of_tensorflow(p, cfg) or passes_back(p, cfg) or in_excess(p, cfg, structures)[1]
@@ -530,6 +538,10 @@ arguments alone that it does not give back.]],
       { severity = "warn", factor = 0.05, detail = "a matrix copied for each row that is multiplied with it" }),
     in_cell("a layer behind a lookup", "pytorch", "repeated-rows", 0.5,
       { factor = 0.05, detail = "a product of 24000 rows" }),
+    { name = "keys made in each round", framework = "tensorflow", format = "graph", finding = true, replay = { 4e6 },
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = {}, excess = { { cell = 1, flaw = "loop-fixed", ns = 4e6, share = 0.4, factor = 0.05,
+                                        op = "_MklMatMul", detail = "20 rounds of a loop make it of the same" } } } },
     in_cell("a call for the metric", "tensorflow", "second-pass", 0.2,
       { detail = "model_2 has the layers of a call that trains" }),
     in_cell("features of frozen weights", "jax", "frozen-work", 0.7, { impact_ns = 6.65e6 }),

@@ -80,6 +80,51 @@ TEST(a_given_graph_counts_instead)
     sample_free(&sample);
 }
 
+/* A round of a loop that a program's graph does not show: x is defined there, the rest by what the
+ * run says. What comes round again is no edge, since that would be a cycle; "far" ran nowhere. */
+TEST(a_run_tells_of_ops_that_no_graph_defines)
+{
+    struct tf_sample sample = { 0 };
+    const struct op *merge, *product;
+    struct op_ids    order;
+    bool             is_acyclic;
+
+    sample_bytes(&sample, "graph.pbtxt", STR("node { name: 'x' op: 'Const' }"));
+    sample_bytes(
+        &sample, "run_meta",
+        STR("step_stats { dev_stats { " CPU
+            "  node_stats { node_name: 'x' all_start_micros: 99 timeline_label: 'x = Abs(far)' }"
+            "  node_stats { node_name: 'enter' all_start_micros: 100"
+            "    timeline_label: 'enter = Enter(x)' }"
+            "  node_stats { node_name: 'merge' all_start_micros: 101"
+            "    timeline_label: 'merge = Merge(enter, next)' }"
+            "  node_stats { node_name: 'm' all_start_micros: 102 timeline_label:"
+            "    '[mklcpu 0.4MB 0.4MB] m = _MklMatMul(merge, merge:1, far, ^x)' }"
+            "  node_stats { node_name: 'next' all_start_micros: 103"
+            "    timeline_label: 'next = NextIteration(m)' }"
+            "  node_stats { node_name: 'other' all_start_micros: 104"
+            "    timeline_label: 'another = Neg(m)' } } }"));
+    assert_true(sample_read(&sample, &reader_graph));
+    assert_string_equal(type_of(&sample, "x"), "Const");
+    assert_string_equal(type_of(&sample, "enter"), "Enter");
+    assert_string_equal(type_of(&sample, "m"), "_MklMatMul");
+    assert_string_equal(type_of(&sample, "other"), "other");
+    merge = &sample.profile.ops.items[sample_op(&sample, "merge")];
+    product = &sample.profile.ops.items[sample_op(&sample, "m")];
+    assert_int_equal(merge->input_count, 1);
+    assert_int_equal(merge->attr_count, 1); /* next_round: next */
+    assert_int_equal(product->input_count, 3);
+    /* x to enter and m, enter to merge, merge to m, m to next */
+    assert_int_equal(sample.profile.graph->edge_count, 5);
+    assert_int_equal(op_graph_operand(sample.profile.graph, sample_op(&sample, "m"), 0),
+                     sample_op(&sample, "merge"));
+    assert_true(
+        op_graph_sort(sample.profile.graph, &sample.arena, &order, &is_acyclic, &sample.err));
+    assert_true(is_acyclic);
+    assert_int_equal(noted(&sample.profile, "inputs that name no node"), 0);
+    sample_free(&sample);
+}
+
 TEST(a_function_s_graphs_stand_in)
 {
     struct tf_sample sample = { 0 };

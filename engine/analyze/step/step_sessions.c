@@ -32,8 +32,32 @@ static bool follow_each_other(const struct profile *profile, struct arena *arena
     return true;
 }
 
+/* Records of each row of recorded_steps; NULL: out of memory. */
+static uint32_t *count_records(const struct profile *profile, struct arena *arena)
+{
+    uint32_t *records = arena_new_array(arena, uint32_t, profile->recorded_steps.count + 1);
+
+    for (size_t i = 0; records && i < profile->op_runs.count; i++)
+        records[profile->op_runs.items[i].step]++;
+    return records;
+}
+
+/* What lies between two runs, less what recording the first takes. */
+static int64_t own_pause_ns(int64_t pause_ns, uint32_t records)
+{
+    int64_t recording_ns = SESSION_RECORD_NS * (int64_t)records;
+
+    if (recording_ns < SESSION_RECORDING_NS)
+        recording_ns = SESSION_RECORDING_NS;
+    return pause_ns > recording_ns ? pause_ns - recording_ns : 0;
+}
+
 static bool list_runs(const struct profile *profile, struct arena *arena, struct sessions *sessions)
 {
+    uint32_t *records = count_records(profile, arena);
+
+    if (!records)
+        return false;
     for (size_t i = 0; i < profile->recorded_steps.count; i++) {
         const struct recorded_step *step = &profile->recorded_steps.items[i];
 
@@ -48,10 +72,10 @@ static bool list_runs(const struct profile *profile, struct arena *arena, struct
         qsort(sessions->list.items, sessions->list.count, sizeof *sessions->list.items,
               compare_starts);
     for (size_t i = 1; i < sessions->list.count; i++) {
-        struct session *run = &sessions->list.items[i];
-        int64_t         pause_ns = run->start_ns - sessions->list.items[i - 1].end_ns;
+        struct session       *run = &sessions->list.items[i];
+        const struct session *before = &run[-1];
 
-        run->pause_ns = pause_ns > SESSION_RECORDING_NS ? pause_ns - SESSION_RECORDING_NS : 0;
+        run->pause_ns = own_pause_ns(run->start_ns - before->end_ns, records[before->step]);
     }
     return true;
 }

@@ -1,7 +1,7 @@
 /*
- * step_sessions: runs of a session as TensorFlow 1 records them, one after the other, and what tells
- * them apart. A step can take several: its runs come again in the same order. What lies between
- * two runs is Python's time, but for what recording a run costs.
+ * step_sessions: runs of a session as TensorFlow 1 records them, one after the other, and what
+ * tells them apart. A step can take several: its runs come again in the same order. What lies
+ * between two runs is Python's time, but for what recording a run costs.
  */
 #ifndef TFPROF_ANALYZE_STEP_SESSIONS_H
 #define TFPROF_ANALYZE_STEP_SESSIONS_H
@@ -22,8 +22,9 @@ struct sessions {
     size_t   period;          /* runs a step; 1 where none repeats */
     uint32_t idle_copies;     /* ops of one name but for its number, in no scope, in no run */
 };
-/* Recording a run takes about so much between it and the next. */
-enum { SESSION_RECORDING_NS = 2500000 };
+/* Recording a run takes about so much between it and the next, or so much a record where there are
+ * more: each is put into words and packed. */
+enum { SESSION_RECORDING_NS = 2500000, SESSION_RECORD_NS = 5000 };
 
 /* Rows live in the arena. An empty list: not this format, or runs that do not follow each other.
  * O(ops + op runs + runs log runs + runs period). false: out of memory. */

@@ -103,7 +103,7 @@ static void resolve_inputs(struct tf_model *model)
             input->from = tf_model_find(model, profile->ops.items[input->op].module, input->from);
         input->is_resolved = true;
         /* In functions an input may be an argument, which is no node. */
-        lost += input->from == NO_ID && !profile->ops.items[input->op].module;
+        lost += input->from == NO_ID && !input->may_lack && !profile->ops.items[input->op].module;
     }
     if (lost)
         profile_note(profile, NULL, lost, "inputs that name no node left out");
@@ -229,8 +229,10 @@ static bool make_graph(struct tf_model *model, struct arena *graph, struct arena
         const struct tf_input *input = &model->inputs.items[i];
 
         if (input->from != NO_ID)
-            edges.items[edges.count++] =
-                (struct op_edge) { input->from, input->op, input->is_control, 0 };
+            edges.items[edges.count++] = (struct op_edge) {
+                input->from, input->op, input->is_control,
+                (uint16_t)(input->index < UINT16_MAX ? input->index : UINT16_MAX)
+            };
     }
     profile->graph =
         op_graph_new(graph, (uint32_t)profile->ops.count, edges.items, edges.count, err);

@@ -13,13 +13,14 @@
 #include "read/proto/message.h"
 #include "read/tf/tf_shape.h"
 
-enum { TF_INPUT_INDEX_BITS = 30 };
+enum { TF_INPUT_INDEX_BITS = 29 };
 struct tf_input {  /* "name:2" or "^name" of a node, in the order of its inputs */
     uint32_t op;   /* consumer's row */
     uint32_t from; /* producer's name; once is_resolved its row, NO_ID where no op has the name */
     uint32_t slot;
     uint32_t index : TF_INPUT_INDEX_BITS; /* among the inputs of its op */
     uint32_t is_control : 1, is_resolved : 1;
+    uint32_t may_lack : 1; /* told by a run, which leaves out ops that take no time */
 };
 struct tf_output {
     uint32_t op, slot, shape; /* shape: row of tf_model.shapes */
@@ -57,7 +58,7 @@ struct tf_told { /* bytes of a result in one run of its op, which allocated noth
     uint32_t op, slot;
     int64_t  bytes;
 };
-struct tf_step_start { /* earliest of its ops; 0 unknown */
+struct tf_step_start {                  /* earliest of its ops; 0 unknown */
     int64_t first_micros, again_micros; /* as first read; in a later ProfileProto that repeats it */
 };
 struct tf_event {
@@ -77,19 +78,19 @@ struct tf_model {
     VEC(struct tf_attr) attrs;
     VEC(struct tf_event) events;
     VEC(struct tf_wish) wishes;
-    struct tf_trace last_trace;
+    struct tf_trace  last_trace;
     struct tf_shapes shapes;
-    struct id_map strings;        /* of OpLogProto and ProfileProto: id -> interned name */
-    struct id_map op_of_id;       /* of one ProfileProto */
-    struct id_map step_rows;      /* step number -> row of recorded_steps */
+    struct id_map    strings;   /* of OpLogProto and ProfileProto: id -> interned name */
+    struct id_map    op_of_id;  /* of one ProfileProto */
+    struct id_map    step_rows; /* step number -> row of recorded_steps */
     VEC(struct tf_told) told;
     VEC(struct tf_step_start) step_starts; /* by row of recorded_steps, of ProfileProtos */
-    uint32_t      host;
-    uint32_t      first_new_op, first_new_step; /* rows before were in an earlier ProfileProto */
-    uint64_t      block_count;                  /* addresses given to recorded allocations */
+    uint32_t host;
+    uint32_t first_new_op, first_new_step; /* rows before were in an earlier ProfileProto */
+    uint64_t block_count;                  /* addresses given to recorded allocations */
     enum tf_graph_source graph_source;
-    bool          has_gpu, has_stream_all;
-    struct tf_classic *classic;                 /* NULL: the classic views are not asked for */
+    bool                 has_gpu, has_stream_all;
+    struct tf_classic   *classic; /* NULL: the classic views are not asked for */
 };
 
 bool tf_model_init(struct tf_model *model, struct profile *profile, const char *host_name);
@@ -132,13 +133,13 @@ struct tf_seen *tf_model_seen(struct tf_model *model, uint32_t name);
 uint32_t tf_model_add_timeline(struct tf_model *model, const struct timeline *timeline);
 /* The row of a timeline made so far, by name and id; NO_ID: none. */
 uint32_t tf_model_timeline(const struct tf_model *model, uint32_t name, int64_t id);
-/* Resolves inputs, sorts everything into the profile, on two threads where `threads` (0: one a core)
- * allows. Once, last. */
+/* Resolves inputs, sorts everything into the profile, on two threads where `threads` (0: one a
+ * core) allows. Once, last. */
 bool tf_model_finish(struct tf_model *model, unsigned threads, struct err *err);
 /* AttrValue of op's attribute `name` (tf_attr.c). */
-bool tf_attr_read(struct tf_model *model, uint32_t op, struct str name, struct message value,
-                  struct err *err);
-uint8_t  tf_dtype(uint64_t data_type); /* enum dtype of a DataType; references as their values */
+bool    tf_attr_read(struct tf_model *model, uint32_t op, struct str name, struct message value,
+                     struct err *err);
+uint8_t tf_dtype(uint64_t data_type); /* enum dtype of a DataType; references as their values */
 /* CodeDef of an op, and id_to_string, field `number` of a message (tf_log.c). */
 bool tf_strings_read(struct tf_model *model, struct message outer, uint32_t number,
                      struct err *err);
@@ -146,9 +147,9 @@ bool tf_code_read(struct tf_model *model, uint32_t op, struct message code, stru
 
 /* Whole messages of a file. */
 bool tf_graph_read(struct tf_model *model, struct message graph, struct err *err);
-/* The graphs that were run, out of RunMetadata, where none is given: a device each, or those of each
- * function. They come before the records, so that these meet ops whose types are known; what they
- * send each other is joined at the end. The records: tf_run.h. */
+/* The graphs that were run, out of RunMetadata, where none is given: a device each, or those of
+ * each function. They come before the records, so that these meet ops whose types are known; what
+ * they send each other is joined at the end. The records: tf_run.h. */
 bool tf_partitions_read(struct tf_model *model, struct message run, struct err *err);
 bool tf_partitions_join(struct tf_model *model);
 /* CostGraphDef of the run of a step, behind its records (tf_cost.c). */
@@ -157,13 +158,22 @@ bool tf_cost_read(struct tf_model *model, struct message graph, int64_t number, 
 bool tf_memory_finish(struct profile *profile, struct arena *scratch);
 bool tf_log_read(struct tf_model *model, struct message log, struct err *err);
 bool tf_profile_read(struct tf_model *model, struct message profile, struct err *err);
-/* Dimensions that the graph leaves open, by bytes of results (tf_told.c): add what runs tell, settle
- * once when all shapes of the graph are known. False: full. */
+/* Dimensions that the graph leaves open, by bytes of results (tf_told.c): add what runs tell,
+ * settle once when all shapes of the graph are known. False: full. */
 bool tf_told_add(struct tf_model *model, uint32_t op, uint64_t slot, int64_t bytes);
 bool tf_told_settle(struct tf_model *model);
 
 /* What a file holds. */
-enum tf_kind { TF_NONE, TF_GRAPH, TF_GRAPH_TEXT, TF_RUN, TF_RUN_TEXT, TF_LOG, TF_PROFILE, TF_META_GRAPH };
+enum tf_kind {
+    TF_NONE,
+    TF_GRAPH,
+    TF_GRAPH_TEXT,
+    TF_RUN,
+    TF_RUN_TEXT,
+    TF_LOG,
+    TF_PROFILE,
+    TF_META_GRAPH
+};
 enum tf_kind tf_kind_of(struct str bytes);
 
 /* Fills in floating point operations of one execution from shapes where nothing recorded them

@@ -94,7 +94,8 @@ static bool join_row(struct join *join, const struct tf_run_row *row, uint32_t s
 }
 
 /* The op a record is about; NO_ID in *op for those that belong to none. */
-static bool find_op(struct join *join, const struct tf_run_record *record, uint32_t *op)
+static bool find_op(struct join *join, const struct tf_run_record *record, struct message node,
+                    uint32_t *op)
 {
     struct tf_model *model = join->model;
     struct profile  *profile = model->profile;
@@ -111,6 +112,8 @@ static bool find_op(struct join *join, const struct tf_run_record *record, uint3
         return false;
     if (is_new)
         profile->ops.items[*op].type = interned;
+    if (is_new && !model->classic && !tf_run_define(model, *op, node))
+        return false;
     if (join->row.scanned->kind == TF_ROW_OPS) /* where it ran, rather than where it was wished */
         profile->ops.items[*op].device = join->row.device;
     return true;
@@ -281,7 +284,7 @@ static bool join_record(struct join *join, uint32_t index, struct err *err)
     struct tf_model            *model = join->model;
     uint32_t                    op;
 
-    if (!find_op(join, record, &op))
+    if (!find_op(join, record, node, &op))
         return tf_model_full(err);
     if (op != NO_ID &&
         !tf_classic_stats(model, op, join->row.scanned->name, join->number, node, err))

@@ -56,6 +56,10 @@ bool tf_run_join(struct tf_model *model, struct tf_run_scan *scan, int64_t numbe
 /* What was not joined. */
 void tf_run_free(struct tf_run_scan *scan);
 
+/* Type and inputs of an op that no graph defines, as its record tells them (tf_run_label.c); it must
+ * be the last row of ops. false: past the budget. */
+bool tf_run_define(struct tf_model *model, uint32_t op, struct message node);
+
 /* Row of the activity of that name on threads or on streams, made where it is new; op: NO_ID where
  * it belongs to none. NO_ID: full. */
 uint32_t tf_run_activity(struct tf_model *model, struct str name, uint32_t interned, uint32_t op,
