@@ -39,6 +39,13 @@ local function may_make_tokens(p)
     and ops:where { type = { like = "^(ConcatV2|Softmax|_MklSoftmax)$" } }:count() > 0
 end
 
+-- Each run ends in an update of the weights, which the next one takes: steps of training, of which an epoch is marked.
+local function trains_each_run(p, runs)
+  if p.framework ~= "tensorflow" or not p:has("ops") then return false end
+  return p:table("ops"):where { type = { like = "^(AssignSubVariableOp|Resource(Sparse)?Apply.*)$" },
+                                calls = { min = 0.9 * runs } }:count() > 0
+end
+
 -- Every op works on two or more arrays of its result's shape and none is a product: an update of parameters, one by
 -- one.
 local function updates_arrays(p, program)
@@ -289,6 +296,7 @@ an update instead of several.]],
                     { "scale", parts = { "compute" }, factor = 1 - own_share * saved } }
     local spared_ns = math.min(host_share, own_share) * saved * p.fact["step.ns"]
     local is_sure = (rows or runs >= cfg.min_unknown_runs) and not may_make_tokens(p)
+      and not trains_each_run(p, runs)
     local _, most_ns
     if not is_sure then _, most_ns = p:whatif(edits) end
     return finding {
@@ -368,6 +376,19 @@ an update instead of several.]],
       facts = { ["step.ns"] = 1e7, ["runs.count"] = 90, ["runs.programs"] = 1, ["runs.main_count"] = 90,
                 ["runs.main_median_ns"] = 1e5, ["runs.main_program"] = "SessionRun" },
       tables = { excess = { { cell = 1, flaw = "small-runs", ns = 3e6, share = 0.3, factor = 0 } } } },
+    { name = "an epoch is marked", framework = "tensorflow", finding = true, severity = "info",
+      facts = { ["step.ns"] = 5e7, ["runs.count"] = 24, ["runs.programs"] = 1, ["runs.main_count"] = 24,
+                ["runs.main_median_ns"] = 9e5, ["runs.main_program"] = "FunctionRun" },
+      tables = { ops = { { name = "MatMul", type = "MatMul", calls = 96, self_ns = 4e6 },
+                         { name = "adam/AssignSubVariableOp", type = "AssignSubVariableOp", calls = 24,
+                           self_ns = 1e5 } } } },
+    { name = "gradients of small parts summed, one update", framework = "tensorflow", finding = true,
+      severity = "warn",
+      facts = { ["step.ns"] = 5e7, ["runs.count"] = 24, ["runs.programs"] = 1, ["runs.main_count"] = 24,
+                ["runs.main_median_ns"] = 9e5, ["runs.main_program"] = "FunctionRun" },
+      tables = { ops = { { name = "AssignAddVariableOp", type = "AssignAddVariableOp", calls = 24, self_ns = 1e5 },
+                         { name = "adam/AssignSubVariableOp", type = "AssignSubVariableOp", calls = 1,
+                           self_ns = 1e4 } } } },
     { name = "a loop until it converges", framework = "jax", finding = false,
       facts = { ["step.ns"] = 1.4e7, ["runs.count"] = 400, ["runs.programs"] = 2, ["runs.main_count"] = 200,
                 ["runs.main_median_ns"] = 3e3, ["runs.main_program"] = "jit_body", ["sync.count_per_step"] = 200,
