@@ -1,7 +1,7 @@
 /*
  * sequences: short runs of ops that a thread repeats many times within a step: Python loops,
- * unrolled cells, optimiser updates parameter by parameter. Every window of 2 to 10 ops is hashed
- * and counted without overlaps (linear in events); of those that explain the same ops the one that
+ * unrolled cells, optimiser updates parameter by parameter. Every run of 2 to 10 ops is counted
+ * without overlaps (linear in events); of those that explain the same ops the one that
  * covers most time stays.
  */
 #include "analyze/analysis.h"
@@ -76,6 +76,15 @@ struct visited {       /* an event of the thread */
     uint32_t dispatch; /* the outermost dispatch around it, or itself; NO_ID none */
     bool     is_in_op; /* or is one */
 };
+struct run_count {
+    uint32_t row;   /* of its candidate; NO_ID: it has none */
+    uint32_t count; /* places where it begins, others' overlapped ones too */
+};
+struct counting {       /* runs of one length */
+    struct id_map rows; /* of runs, by that of all items but the last, and the last one */
+    VEC(struct run_count) runs;
+    uint32_t length;
+};
 struct miner {
     struct study         *study;
     const struct windows *windows;
@@ -85,6 +94,7 @@ struct miner {
     struct visited *visited; /* by event, from first_event on */
     uint32_t        first_event;
     VEC(struct candidate) candidates;
+    uint32_t *run_of; /* by item: what begins there and comes often enough; NO_ID: nothing */
 };
 
 /* What an event is called in a sequence: op types, and for eager execution the op it runs. Calls of
@@ -179,56 +189,69 @@ static bool is_equal_run(const struct item *a, const struct item *b, uint32_t le
     return true;
 }
 
-/* Runs that repeat a shorter one, or cross a border, say nothing that the shorter one does not. */
+/* Runs that repeat a shorter one say nothing that the shorter one does not. */
 static bool is_primitive(const struct item *items, uint32_t length)
 {
-    for (uint32_t i = 0; i < length; i++)
-        if (items[i].is_border)
-            return false;
     for (uint32_t period = 1; period <= length / 2; period++)
         if (is_equal_run(items, items + period, length - period))
             return length == SHORTEST; /* "a a" is how a loop over one op shows */
     return true;
 }
 
-static uint64_t hash_run(const struct item *items, uint32_t length)
+/* Counts what begins at an item: the run there that is one shorter, and the next item. false: no
+ * room. */
+static bool count_run(struct miner *miner, struct arena *scratch, struct counting *counting,
+                      uint32_t i)
 {
-    uint64_t hash = 0x9e3779b97f4a7c15u + length;
-
-    for (uint32_t i = 0; i < length; i++)
-        hash = (hash ^ items[i].symbol) * 0x100000001b3u ^ (hash >> 29);
-    return hash;
-}
-
-static bool count_length(struct miner *miner, struct arena *scratch, uint32_t length)
-{
-    struct id_map      rows = { .arena = scratch };
     const struct item *items = miner->items.items;
+    uint32_t           length = counting->length;
+    uint64_t           key = (uint64_t)miner->run_of[i] << 32 | items[i + length - 1].symbol;
+    uint32_t           run = id_map_get(&counting->rows, key);
+    struct candidate  *found;
 
-    for (uint32_t i = 0; i + length <= miner->items.count; i++) {
-        uint64_t          hash;
-        uint32_t          row;
-        struct candidate *found;
+    if (run == NO_ID) {
+        struct candidate candidate = { .first = i, .length = length };
+        struct run_count fresh = { .row = NO_ID };
 
-        if (!is_primitive(&items[i], length))
-            continue;
-        hash = hash_run(&items[i], length);
-        row = id_map_get(&rows, hash);
-        if (row == NO_ID) {
-            struct candidate fresh = { .first = i, .length = length };
-
-            row = (uint32_t)miner->candidates.count;
-            if (!vec_push(&miner->candidates, &miner->scratch, fresh) ||
-                !id_map_put(&rows, hash, row))
+        run = (uint32_t)counting->runs.count;
+        if (is_primitive(&items[i], length)) {
+            fresh.row = (uint32_t)miner->candidates.count;
+            if (!vec_push(&miner->candidates, &miner->scratch, candidate))
                 return false;
         }
-        found = &miner->candidates.items[row];
-        if (i < found->next || !is_equal_run(&items[found->first], &items[i], length))
-            continue;
-        found->count++;
-        found->next = i + length;
-        found->total_ns += items[i + length - 1].end_ns - items[i].start_ns;
+        if (!vec_push(&counting->runs, scratch, fresh) || !id_map_put(&counting->rows, key, run))
+            return false;
     }
+    miner->run_of[i] = run;
+    counting->runs.items[run].count++;
+    if (counting->runs.items[run].row == NO_ID)
+        return true;
+    found = &miner->candidates.items[counting->runs.items[run].row];
+    if (i < found->next)
+        return true;
+    found->count++;
+    found->next = i + length;
+    found->total_ns += items[i + length - 1].end_ns - items[i].start_ns;
+    return true;
+}
+
+/* Of a run that comes often enough all parts do: those that are one item longer begin where two
+ * that come so often begin one behind the other. */
+static bool count_length(struct miner *miner, struct arena *scratch, uint32_t length,
+                         uint64_t fewest)
+{
+    struct counting counting = { .rows.arena = scratch, .length = length };
+    uint32_t        count = (uint32_t)miner->items.count, *run_of = miner->run_of;
+
+    for (uint32_t i = 0; i < count; i++) {
+        if (run_of[i + 1] == NO_ID)
+            run_of[i] = NO_ID;
+        if (run_of[i] != NO_ID && !count_run(miner, scratch, &counting, i))
+            return false;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        if (run_of[i] != NO_ID && counting.runs.items[run_of[i]].count < fewest)
+            run_of[i] = NO_ID;
     return true;
 }
 
@@ -328,13 +351,19 @@ static bool mine(struct miner *miner, const struct timeline *timeline)
     uint64_t fewest = (uint64_t)FEWEST_REPEATS * miner->windows->count;
     size_t   kept = 0;
 
+    miner->run_of = arena_new_array(&miner->scratch, uint32_t, miner->items.count + 1);
+    if (!miner->run_of)
+        return false;
+    for (size_t i = 0; i < miner->items.count; i++)
+        miner->run_of[i] = miner->items.items[i].is_border ? NO_ID : miner->items.items[i].symbol;
+    miner->run_of[miner->items.count] = NO_ID;
     for (uint32_t length = SHORTEST; length <= LONGEST; length++) {
         struct arena scratch = { 0 };
         size_t       first = kept;
         bool         is_counted;
 
         miner->candidates.count = kept;
-        is_counted = count_length(miner, &scratch, length);
+        is_counted = count_length(miner, &scratch, length, fewest);
         arena_free(&scratch);
         if (!is_counted)
             return false;
