@@ -7,15 +7,19 @@
 /* Detectors ask the same of the same few types, again and again. */
 enum { TYPE_LISTS = 1024 }; /* places; far fewer literals are in the code */
 
+static size_t place_of(const char *types)
+{
+    return (uintptr_t)types * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+}
+
 /* What is known of a list; NULL: there is no room, and each time is the first. */
 static uint8_t *fits_of(const struct compiled *compiled, const char *types)
 {
     enum { MOST_TRIES = 16 };
-    size_t            place = (uintptr_t)types * UINT64_C(0x9e3779b97f4a7c15) >> 32;
     struct type_fits *fits;
 
-    for (int i = 0; i < MOST_TRIES; i++) {
-        fits = &compiled->fits[(place + (size_t)i) % TYPE_LISTS];
+    for (size_t i = 0; i < MOST_TRIES; i++) {
+        fits = &compiled->fits[(place_of(types) + i) % TYPE_LISTS];
         if (!fits->types) {
             fits->of = arena_new_array(compiled->scratch, uint8_t, compiled->type_count + 1);
             fits->types = types;
@@ -26,7 +30,8 @@ static uint8_t *fits_of(const struct compiled *compiled, const char *types)
     return NULL;
 }
 
-bool compiled_is_type(const struct compiled *compiled, uint32_t op, const char *types)
+/* Where nothing is known yet, or the list is not at its first place. */
+static bool find_out(const struct compiled *compiled, uint32_t op, const char *types)
 {
     uint8_t *of = fits_of(compiled, types), *known = of ? &of[compiled->type_row[op]] : NULL;
     bool     fits;
@@ -37,6 +42,14 @@ bool compiled_is_type(const struct compiled *compiled, uint32_t op, const char *
     if (known)
         *known = fits ? 2 : 1;
     return fits;
+}
+
+bool compiled_is_type(const struct compiled *compiled, uint32_t op, const char *types)
+{
+    const struct type_fits *fits = &compiled->fits[place_of(types) % TYPE_LISTS];
+    uint8_t known = fits->types == types && fits->of ? fits->of[compiled->type_row[op]] : 0;
+
+    return known ? known == 2 : find_out(compiled, op, types);
 }
 
 static bool number_types(struct compiled *compiled)

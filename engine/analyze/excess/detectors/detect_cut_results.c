@@ -145,6 +145,7 @@ static bool find_long(struct ledger *ledger, const struct detector *self)
 {
     enum { NEIGHBOURS = 8 };
     struct waste waste;
+    bool         has_transform = false;
     struct cuts  cuts = { .waste = &waste };
     size_t       count = ledger->study->profile->ops.count + 1;
 
@@ -152,7 +153,9 @@ static bool find_long(struct ledger *ledger, const struct detector *self)
     cuts.reached = arena_new_array(ledger->scratch, uint8_t, count);
     if (!cuts.filled || !cuts.reached || !waste_open(&waste, ledger))
         return false;
-    if (!waste.graph)
+    for (uint32_t op = 0; waste.graph && op < waste.graph->vertex_count && !has_transform; op++)
+        has_transform = compiled_is_type(waste.compiled, op, "fft");
+    if (!has_transform)
         return true;
     if (!parts_open(&cuts.parts, &waste) || !reach(&cuts, BEHIND_PADDED, false, takes_padding) ||
         !reach(&cuts, BEFORE_CUT, true, is_cut))

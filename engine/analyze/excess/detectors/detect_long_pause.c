@@ -41,7 +41,7 @@ static bool measure(struct finder *finder)
             return false;
     finder->least_ns = SHORTEST_NS;
     if (lengths.count) {
-        double median_ns = sample_median(lengths.items, lengths.count);
+        double median_ns = sample_middle(lengths.items, lengths.count);
 
         if (TIMES_MEDIAN * median_ns > finder->least_ns &&
             (double)lengths.count >= 2 * TIMES_MEDIAN)
