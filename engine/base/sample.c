@@ -64,10 +64,9 @@ double sample_quantile(double *values, size_t count, double share)
 {
     if (count == 0)
         return 0;
-    qsort(values, count, sizeof *values, by_value);
     size_t rank = (size_t)ceil(share * (double)count);
 
-    return values[rank > 0 ? (rank <= count ? rank - 1 : count - 1) : 0];
+    return sample_kth(values, count, rank > 0 ? (rank <= count ? rank - 1 : count - 1) : 0);
 }
 
 double sample_mean(const double *values, size_t count)

@@ -7,10 +7,15 @@
 
 enum { SORT_ITEM_BYTES = 64 };
 
-/* As qsort, for items of at most SORT_ITEM_BYTES. In order: one pass. Few and near moves: insertion.
- * Else qsort. `compare` tells all items apart, so that the result is one. */
+/* As qsort, for items of at most SORT_ITEM_BYTES. In order: one pass. Few and near moves:
+ * insertion. Else qsort. `compare` tells all items apart, so that the result is one. */
 void sort_nearly_sorted(void *items, size_t count, size_t item_bytes,
                         int (*compare)(const void *, const void *));
+
+/* As qsort, for items that are some stretches in order one behind the other, as what was taken from
+ * timelines is. `compare` tells all items apart that are not the same. */
+void sort_stretches(void *items, size_t count, size_t item_bytes,
+                    int (*compare)(const void *, const void *));
 
 /* For qsort: whole numbers of 64 bits and texts (const char *), smaller ones first. */
 int sort_by_int64(const void *a, const void *b);

@@ -3,8 +3,6 @@
 #include "base/macros.h"
 #include "base/sort.h"
 
-#include <stdlib.h>
-
 bool intervals_add(struct intervals *set, struct arena *arena, int64_t start_ns, int64_t end_ns)
 {
     struct interval item = { start_ns, end_ns };
@@ -27,7 +25,7 @@ void intervals_settle(struct intervals *set)
     for (size_t i = 1; i < set->list.count && is_sorted; i++)
         is_sorted = set->list.items[i - 1].start_ns <= set->list.items[i].start_ns;
     if (!is_sorted)
-        qsort(set->list.items, set->list.count, sizeof *set->list.items, interval_compare);
+        sort_stretches(set->list.items, set->list.count, sizeof *set->list.items, interval_compare);
     for (size_t i = 0; i < set->list.count; i++) {
         struct interval item = set->list.items[i];
 

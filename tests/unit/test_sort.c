@@ -41,18 +41,25 @@ static uint32_t first_is_last(uint32_t i)
     return i == 0 ? COUNT : i;
 }
 
-TEST(any_order_is_sorted_like_qsort)
+/* Three stretches in order; and one that is merged last, where pairs leave it over. */
+static uint32_t stretches(uint32_t i)
 {
-    uint32_t (*const orders[])(uint32_t) = { in_order, swapped, reversed, scattered,
-                                             first_is_last };
+    return i % 170 * 3 + i / 170;
+}
 
-    for (size_t order = 0; order < sizeof orders / sizeof orders[0]; order++)
+static void sorts_like_qsort(void (*sort)(void *, size_t, size_t,
+                                          int (*)(const void *, const void *)))
+{
+    uint32_t (*const orders[])(uint32_t) = { in_order,  swapped,       reversed,
+                                             scattered, first_is_last, stretches };
+
+    for (size_t order = 0; order < ARRAY_COUNT(orders); order++)
         for (uint32_t count = 0; count <= COUNT; count += count < 4 ? 1 : 31) {
             struct item items[COUNT], expected[COUNT];
 
             for (uint32_t i = 0; i < count; i++)
                 items[i] = expected[i] = (struct item) { orders[order](i), i };
-            sort_nearly_sorted(items, count, sizeof *items, compare);
+            sort(items, count, sizeof *items, compare);
             if (count)
                 qsort(expected, count, sizeof *expected, compare);
             for (uint32_t i = 0; i < count; i++) {
@@ -60,6 +67,12 @@ TEST(any_order_is_sorted_like_qsort)
                 assert_int_equal(items[i].index, expected[i].index);
             }
         }
+}
+
+TEST(any_order_is_sorted_like_qsort)
+{
+    sorts_like_qsort(sort_nearly_sorted);
+    sorts_like_qsort(sort_stretches);
 }
 
 /* By hand: 2 and 4 stand twice, and 3 not at all. */
