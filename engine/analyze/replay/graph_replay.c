@@ -211,27 +211,26 @@ static bool has_kind(const struct event_graph *graph, const struct graph_node *n
            (node->launcher != NO_ID && graph->path.frames.items[node->launcher].kinds & kinds);
 }
 
-/* Keeps of the selected nodes those whose frame, or whose launch's, matches. */
-static bool narrow(struct editing *editing, const char *name, bool is_type, uint32_t kinds)
+/* By frame: it bears the name; NULL where none is asked for. false: nothing can be told. */
+static bool match(const struct editing *editing, const char *name, bool is_type, uint32_t kinds,
+                  const bool **matches)
 {
-    const struct event_graph *graph = editing->graph;
-    bool    *is_match = arena_new_array(editing->scratch, bool, graph->path.frames.count + 1);
-    uint32_t kept = 0;
+    bool *is_match = NULL;
 
-    if (!name)
-        return true;
-    if (!is_match || !match_frames(editing, name, is_type, kinds, is_match))
-        return false;
-    for (uint32_t i = 0; i < editing->selected_count; i++) {
-        uint32_t                 row = editing->selected[i];
-        const struct graph_node *node = &graph->nodes.items[row];
-
-        if ((node->frame != NO_ID && is_match[node->frame]) ||
-            (node->launcher != NO_ID && is_match[node->launcher]))
-            editing->selected[kept++] = row;
+    if (name) {
+        is_match = arena_new_array(editing->scratch, bool, editing->graph->path.frames.count + 1);
+        if (!is_match || !match_frames(editing, name, is_type, kinds, is_match))
+            return false;
     }
-    editing->selected_count = kept;
+    *matches = is_match;
     return true;
+}
+
+/* Its frame, or that of its launch. */
+static bool is_among(const bool *is_match, const struct graph_node *node)
+{
+    return !is_match || (node->frame != NO_ID && is_match[node->frame]) ||
+           (node->launcher != NO_ID && is_match[node->launcher]);
 }
 
 /* Work of devices or of threads, as the parts say; of calls that are not made both. */
@@ -241,8 +240,13 @@ static bool select_nodes(struct editing *editing, const struct edit *edit)
     const struct edit_select *select = &edit->select;
     bool                      is_calls = is_of_calls(edit), is_host = is_of_host(edit);
     const uint32_t           *among = is_calls || is_host ? NULL : editing->replay->device_nodes;
-    uint32_t count = among ? editing->replay->device_count : (uint32_t)graph->nodes.count;
+    uint32_t    count = among ? editing->replay->device_count : (uint32_t)graph->nodes.count;
+    uint32_t    kinds = is_calls ? select->kind_mask : 0;
+    const bool *is_named, *is_typed;
 
+    if (!match(editing, select->name, false, kinds, &is_named) ||
+        !match(editing, select->op_type, true, kinds, &is_typed))
+        return false;
     editing->selected_count = 0;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t                 row = among ? among[i] : i;
@@ -250,13 +254,13 @@ static bool select_nodes(struct editing *editing, const struct edit *edit)
         const struct graph_line *line = &graph->lines.items[node->line];
 
         if ((node->frame != NO_ID || (is_host && node->role != NODE_STEP)) &&
+            is_among(is_named, node) && is_among(is_typed, node) &&
             (is_calls || (line->is_device != is_host && select->part_mask >> node->class & 1 &&
                           has_kind(graph, node, select->kind_mask))) &&
             (select->host == NO_ID || select->host == line->host))
             editing->selected[editing->selected_count++] = row;
     }
-    return narrow(editing, select->name, false, is_calls ? select->kind_mask : 0) &&
-           narrow(editing, select->op_type, true, is_calls ? select->kind_mask : 0);
+    return true;
 }
 
 /* What a thread's node takes, without what recording took of it. */
@@ -307,6 +311,18 @@ static void remove_host_node(struct editing *editing, uint32_t row)
     stop_waiting(editing, row);
 }
 
+static void remove_node(struct editing *editing, uint32_t row)
+{
+    uint32_t of = editing->skeleton->of[row];
+
+    if (editing->graph->lines.items[editing->graph->nodes.items[row].line].is_device) {
+        editing->changes.factors[of] = 0;
+        editing->changes.flags[of] |= CHANGE_GONE;
+    } else {
+        remove_host_node(editing, row);
+    }
+}
+
 /* Calls are made and wait for nothing. */
 static void unblock_selected(struct editing *editing, double most_ns)
 {
@@ -328,26 +344,23 @@ static void unblock_selected(struct editing *editing, double most_ns)
 static bool remove_selected(struct editing *editing, bool with_calls)
 {
     const struct event_graph *graph = editing->graph;
-    bool *gone = arena_new_array(editing->scratch, bool, graph->nodes.count + 1);
+    bool                     *gone;
 
+    if (!with_calls) {
+        for (uint32_t i = 0; i < editing->selected_count; i++)
+            remove_node(editing, editing->selected[i]);
+        return true;
+    }
+    gone = arena_new_array(editing->scratch, bool, graph->nodes.count + 1);
     if (!gone)
         return false;
     for (uint32_t i = 0; i < editing->selected_count; i++)
         gone[editing->selected[i]] = true;
-    if (with_calls && !whatif_select_launches(graph, editing->scratch, gone))
+    if (!whatif_select_launches(graph, editing->scratch, gone))
         return false;
-    for (uint32_t i = 0; i < graph->nodes.count; i++) {
-        uint32_t of = editing->skeleton->of[i];
-
-        if (!gone[i])
-            continue;
-        if (graph->lines.items[graph->nodes.items[i].line].is_device) {
-            editing->changes.factors[of] = 0;
-            editing->changes.flags[of] |= CHANGE_GONE;
-        } else {
-            remove_host_node(editing, i);
-        }
-    }
+    for (uint32_t i = 0; i < graph->nodes.count; i++)
+        if (gone[i])
+            remove_node(editing, i);
     return true;
 }
 
