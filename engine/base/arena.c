@@ -224,13 +224,13 @@ void *arena_alloc(struct arena *arena, size_t bytes)
         return block->memory;
     }
     if (!block || block->is_large || block->capacity - block->used < rounded) {
-        size_t bytes = block && !block->is_large ? block->bytes * 2 : FIRST_BLOCK_BYTES;
+        size_t next = block && !block->is_large ? block->bytes * 2 : FIRST_BLOCK_BYTES;
 
-        if (bytes > LARGEST_BLOCK_BYTES)
-            bytes = LARGEST_BLOCK_BYTES;
-        while (bytes - sizeof *block < rounded)
-            bytes *= 2;
-        block = new_block(arena, bytes - sizeof *block, false);
+        if (next > LARGEST_BLOCK_BYTES)
+            next = LARGEST_BLOCK_BYTES;
+        while (next - sizeof *block < rounded)
+            next *= 2;
+        block = new_block(arena, next - sizeof *block, false);
     }
     void *memory = block->memory + block->used;
 
