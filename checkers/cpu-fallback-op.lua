@@ -1,23 +1,63 @@
 -- An op between device ops runs on the CPU.
+-- A model that is served downloads, computes with the CPU and uploads before it launches again. Tokens that were
+-- sampled come and go in the same way, without much computing; of programs that train placement-ping-pong tells it.
+local function of_pytorch(p, cfg)
+  if not p:has("torch.detours") or not p:has("serving.trains") or p.fact["serving.trains"] then return nil end
+  local step_ns, ops_ns, host_ns = p.fact["step.ns"], p.fact["torch.detour_ops_ns"], p.fact["torch.detour_ns"]
+  local count, returns = p.fact["torch.detours"], p.fact["torch.detour_returns"]
+  if ops_ns < cfg.min_ops * step_ns or ops_ns < 0.5 * host_ns or returns < 0.5 * count then return nil end
+  local edits = { { "omit", name = p:names("aten_copy"), kinds = { "sync" } },
+                  { "subtract", parts = { "host" }, ns = host_ns } }
+  local saved_ns, claims = p:without_calls(edits)
+  if not saved_ns then return nil end
+  local gap = p:has("gaps") and p:table("gaps"):where { cause = { like = "host-late|sync" } }:top("ns", 1):rows()[1]
+  local did = gap and gap.host_activity ~= "" and gap.host_activity or nil
+  return finding {
+    title = ("Ops run on the CPU between a download and an upload for %s of each step; the device waits"):format(
+      fmt.ms(host_ns)),
+    subject = { op = did },
+    evidence = { { "from the download to the next launch, a step", host_ns, "ns",
+                   share = math.min(1, host_ns / step_ns) },
+                 { "of that ops on the CPU", ops_ns, "ns", share = math.min(1, ops_ns / step_ns) },
+                 { "times a step", count, "count" }, { "bytes down a step", p.fact["torch.detour_bytes"], "bytes" },
+                 { "in the longest pause of the device the host ran", did or "what no event shows" } },
+    locations = p:has("copies") and p:table("copies"):where { direction = "d2h" }:places() or nil,
+    condition = ("ops on the CPU in between take %s of the step, %s accepted"):format(fmt.pct(ops_ns / step_ns),
+      fmt.pct(cfg.min_ops)),
+    remedy = { text = "Do it on the device; where what it reads is kept in the host's memory for want of room, let the "
+                 .. "device work on other requests meanwhile." },
+    impact = impact.replay { edits[1], edits[2], fallback = impact.exposed { ns = math.min(host_ns, step_ns) } },
+    claims = claims and { { parts = { "host", "copy", "idle.launch", "idle.sync", "idle.other" } } } or nil,
+    confidence = "medium",
+  }
+end
+
 return rule {
   id = "cpu-fallback-op", api = 1, version = "1.0.0",
   title = "An op between device ops runs on the CPU",
   category = "copies", severity = "error",
-  formats = { "profile", "graph" },
-  needs = { "step.ns", "graph_patterns", "graph_patterns.accelerators" },
-  cause = "placement", tags = { "tensorflow", "ops" },
-  more_specific_than = { "hot-op", "d2h-share", "h2d-share" },
+  formats = { "profile", "graph", "kineto" },
+  needs = { "step.ns" },
+  cause = "placement", tags = { "ops" },
+  more_specific_than = { "hot-op", "d2h-share", "h2d-share", "blocking-sync-in-step", "long-gpu-gap", "host-bound",
+                         "tiny-kernels", "kernel-launch-bound", "graph-capture-candidate", "pageable-async-memcpy" },
   params = {
     min_share = { default = 0.02, min = 0, max = 1, unit = "share",
                   doc = "time of the op over the step from which this is said" },
+    min_ops = { default = 0.1, min = 0, max = 1, unit = "share",
+                doc = "PyTorch: ops on the CPU between a download and an upload, over the step" },
     speedup = { default = 10, min = 1, max = 1e4, unit = "ratio", doc = "how much faster the device is taken to be" },
   },
   doc = [[
 Its neighbours are on an accelerator: inputs come from there or results go back, and the device waits. Priced as the op
 at a tenth of its time; copies are not counted. Silent where the program has no accelerator, for strings, files,
-lookups, shapes, random numbers, variables and checkpoints, which belong on the host, and below 2 % of the step.]],
+lookups, shapes, random numbers, variables and checkpoints, which belong on the host, and below 2 % of the step. In
+PyTorch said of models that are served and compute a tenth of the step on the CPU between a download and an upload,
+priced by replay without that and the copies.]],
 
   check = function(p, cfg)
+    if p.format == "kineto" then return of_pytorch(p, cfg) end
+    if not p:has("graph_patterns") then return skip { reason = "no graph is recorded" } end
     if p.fact["graph_patterns.accelerators"] == 0 then
       return skip { reason = "the program ran on the CPU: there is no accelerator" }
     end
@@ -52,6 +92,16 @@ lookups, shapes, random numbers, variables and checkpoints, which belong on the 
       facts = { ["step.ns"] = 1e7, ["graph_patterns.accelerators"] = 1 },
       tables = { graph_patterns = { { pattern = "cpu-fallback", op = "a/Mul", type = "Mul", device = "/device:CPU:0",
                                       ns = 1e4, count = 1, bytes = 4 } } } },
+    { name = "attention of a server", format = "kineto", framework = "pytorch", finding = true,
+      replay = { 3e6, 4e6, 4e6 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.9, ["torch.detours"] = 1, ["torch.detour_ns"] = 4e6,
+                ["torch.detour_bytes"] = 4096, ["torch.detour_ops_ns"] = 2.5e6, ["torch.detour_returns"] = 1,
+                ["serving.trains"] = false } },
+    { name = "tokens of a server", format = "kineto", framework = "pytorch", finding = false,
+      replay = { 3e6, 4e6, 4e6 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.9, ["torch.detours"] = 1, ["torch.detour_ns"] = 4e6,
+                ["torch.detour_bytes"] = 4096, ["torch.detour_ops_ns"] = 2e5, ["torch.detour_returns"] = 1,
+                ["serving.trains"] = false } },
     { name = "CPU only", format = "profile", skipped = true,
       facts = { ["step.ns"] = 1e7, ["graph_patterns.accelerators"] = 0 }, tables = { graph_patterns = {} } },
   },
