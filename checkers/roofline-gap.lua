@@ -40,6 +40,14 @@ local function evidence_of(slow, efficiency, step_ns)
   return evidence
 end
 
+-- A product whose result is a few tiles of 128 by 128, each of a long sum: few multiprocessors have something to do.
+local function has_few_tiles(shapes)
+  local m, k, n = (shapes or ""):match("^\\[(\\d+),(\\d+)\\]x\\[\\d+,(\\d+)\\]$")
+  m, k, n = tonumber(m), tonumber(k), tonumber(n)
+  local FEW_TILES, LONG = 64, 8
+  return m ~= nil and math.ceil(m / 128) * math.ceil(n / 128) < FEW_TILES and k >= LONG * math.max(m, n)
+end
+
 -- One finding for what has the same limit: ops of one kind are mended in one way.
 local function told(slow, step_ns, cfg)
   local first, kind = slow.first, slow.kind
@@ -52,6 +60,8 @@ local function told(slow, step_ns, cfg)
   -- Its traffic and its products are near the limit at about the same length, and which kernel does it decides.
   local attention = "Another kernel for it: cuDNN's, or FlashAttention of the device's generation; longer sequences "
     .. "or more heads a call."
+  local few_tiles = "Let more of the device take part: its result has few tiles, so split the inner dimension over "
+    .. "multiprocessors (split-K or stream-K kernels, another library, its tuning), or do several such products at once."
   -- Passes over memory of whole tensors hardly get so slow by how they are written.
   local is_far = kind.name == "Passes over memory" and #slow.rows > 2 and efficiency < cfg.far
   local far = "Look first where these tensors are: in the host's memory, as where the device's is full or managed, "
@@ -68,8 +78,8 @@ local function told(slow, step_ns, cfg)
       and { { file = first.source_file, line = first.source_line } } or {},
     evidence = evidence_of(slow, efficiency, step_ns),
     condition = ("%s of the limit, %s wanted"):format(fmt.pct(efficiency), fmt.pct(kind.floor)),
-    remedy = { text = is_far and far or kind.name == "Attention" and attention or remedies[first.bound]
-      or remedies.memory },
+    remedy = { text = is_far and far or kind.name == "Attention" and attention
+      or has_few_tiles(first.shapes) and few_tiles or remedies[first.bound] or remedies.memory },
     impact = impact.roofline { ns = slow.ns, floor_ns = slow.ns * efficiency / kind.floor,
                                low = is_needed and 0 or cfg.low * gap_ns, high = is_needed and gap_ns or best_ns },
     claims = { { parts = { "compute" } } },
