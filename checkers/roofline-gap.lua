@@ -60,8 +60,9 @@ local function told(slow, step_ns, cfg)
   -- Its traffic and its products are near the limit at about the same length, and which kernel does it decides.
   local attention = "Another kernel for it: cuDNN's, or FlashAttention of the device's generation; longer sequences "
     .. "or more heads a call."
-  local few_tiles = "Let more of the device take part: its result has few tiles, so split the inner dimension over "
-    .. "multiprocessors (split-K or stream-K kernels, another library, its tuning), or do several such products at once."
+  local few_tiles = "Let more of the device take part: its result has few tiles, so split the inner dimension "
+    .. "over multiprocessors (split-K or stream-K kernels, another library, its tuning), or do several such products "
+    .. "at once."
   -- Passes over memory of whole tensors hardly get so slow by how they are written.
   local is_far = kind.name == "Passes over memory" and #slow.rows > 2 and efficiency < cfg.far
   local far = "Look first where these tensors are: in the host's memory, as where the device's is full or managed, "
