@@ -68,11 +68,11 @@ return rule {
   },
   doc = [[
 Between two programs the host finds, prepares and launches the next one. Priced as the host time of the step divided
-by its runs: one program a step would remain; of runs that are mostly overhead half of the computing in instructions
-stays (all of it in a compiled loop, little where rows become a batch), and more of it the longer the runs are, and
-where an accelerator runs several kernels in each; of longer ones that hold a single elementwise op two fifths. Also
-said of many such runs whose ops take less than half of the step. Silent when runs are long or the host hides behind
-them.]],
+by its runs: one program a step would remain, and calls that waited for a program which ran already; of runs that are
+mostly overhead half of the computing in instructions stays (all of it in a compiled loop, little where rows become a
+batch), and more of it the longer the runs are, and where an accelerator runs several kernels in each; of longer ones
+that hold a single elementwise op two fifths. Also said of many such runs whose ops take less than half of the step.
+Silent when runs are long or the host hides behind them.]],
 
   check = function(p, cfg)
     local count, repeats = p.fact["runs.count"], p.fact["runs.main_count"]
@@ -95,7 +95,9 @@ them.]],
     local own_ns = p:has("excess")
       and p:table("excess"):where { cause = "python", source_file = { like = "." } }:sum("ns") or 0
     local around_ns = p:has("runs.around_ns") and p.fact["runs.around_ns"] or 0
-    local kept = (own_ns + around_ns + kept_ns(p, large)) / math.max(p.fact["part.host_ns"], 1)
+    -- A call that waits for a program which runs would wait, however few there are.
+    local held_ns = p:has("runs.held_up_ns") and p.fact["runs.held_up_ns"] or 0
+    local kept = (own_ns + around_ns + held_ns + kept_ns(p, large)) / math.max(p.fact["part.host_ns"], 1)
     local left = math.min(1, math.max(1 / math.max(count, 1), kept))
     local inside = in_instructions(p)
     -- Programs of several kernels are what the compiler made of them; one more program around them changes little.
@@ -149,6 +151,10 @@ them.]],
       facts = { ["step.ns"] = 1e7, ["runs.count"] = 100, ["runs.programs"] = 5, ["runs.main_count"] = 50,
                 ["runs.median_ns"] = 1e4, ["part.host_ns"] = 6e6, ["part.host_share"] = 0.6,
                 ["runs.around_ns"] = 3e6 } },
+    { name = "calls that wait for a program", framework = "jax", finding = true, replay = { 3e6 },
+      facts = { ["step.ns"] = 1e7, ["runs.count"] = 100, ["runs.programs"] = 5, ["runs.main_count"] = 50,
+                ["runs.median_ns"] = 1e4, ["part.host_ns"] = 6e6, ["part.host_share"] = 0.6,
+                ["runs.held_up_ns"] = 3e6 } },
     { name = "one program", finding = false,
       facts = { ["step.ns"] = 1e7, ["runs.count"] = 1, ["runs.programs"] = 1, ["runs.main_count"] = 1,
                 ["runs.median_ns"] = 9e6, ["part.host_ns"] = 1e6, ["part.host_share"] = 0.1 } },

@@ -5,6 +5,7 @@
  *   cost  O(frames + path segments x nesting depth + runs)
  */
 #include "analyze/analysis.h"
+#include "analyze/path/held_up.h"
 #include "analyze/path/library_calls.h"
 #include "analyze/path/work.h"
 #include "analyze/step/runs.h"
@@ -68,6 +69,10 @@ static const struct fact_spec produces[] = {
     { "runs.main_median_ns", UNIT_NS, "median length of its runs" },
     { "runs.around_ns", UNIT_NS,
       "a step's path in calls of a library around long programs, as nnx.jit, beside calling them" },
+    { "runs.held_up_ns", UNIT_NS,
+      "a step's path in calls that get work under way and took twenty times what such a call "
+      "usually "
+      "takes, beyond that" },
 };
 enum {
     EAGER_OPS,
@@ -112,7 +117,8 @@ enum {
     RUNS_MAIN,
     RUNS_MAIN_NAME,
     RUNS_MAIN_MEDIAN,
-    RUNS_AROUND
+    RUNS_AROUND,
+    RUNS_HELD_UP
 };
 
 /* What is counted alike: outermost frames of the kinds, the steps they are in, path inside them. */
@@ -391,7 +397,7 @@ static bool set_runs(struct counting *counting, struct arena *scratch)
 {
     struct study *study = counting->study;
     struct runs   runs = { 0 };
-    double        steps = (double)counting->path->step_rows.count, total_ns = 0, around_ns;
+    double        steps = (double)counting->path->step_rows.count, total_ns = 0, around_ns, held_ns;
     size_t        programs = 0, best_first = 0, best_count = 0;
     double       *lengths;
 
@@ -416,6 +422,8 @@ static bool set_runs(struct counting *counting, struct arena *scratch)
 
     return library_work_around(study, &runs, scratch, &around_ns) &&
            facts_set(&study->facts, &produces[RUNS_AROUND], around_ns) &&
+           held_up_find(study, &runs, scratch, &held_ns) &&
+           facts_set(&study->facts, &produces[RUNS_HELD_UP], held_ns) &&
            facts_set(&study->facts, &produces[RUNS_COUNT], (double)runs.list.count / steps) &&
            facts_set(&study->facts, &produces[RUNS_PROGRAMS], (double)programs) &&
            facts_set(&study->facts, &produces[RUNS_TOTAL], total_ns / steps) &&
