@@ -34,6 +34,61 @@ local function same_class(p, slow, cfg)
   end
 end
 
+-- The thing that most of the slow steps' excess lies in, by table slow_steps: { row, count of them, ns, is_only in all,
+-- whether the other steps, too, are mostly made of it }.
+local function besides(p)
+  if not p:has("slow_steps") then return nil end
+  local groups, best = {}, nil
+  for row in p:table("slow_steps"):each() do
+    if row.kind then
+      local key = ("%s %s %s"):format(row.kind, row.name or "", row.file or "")
+      local group = groups[key] or { row = row, count = 0, ns = 0, is_only = true, steps = {} }
+      groups[key] = group
+      group.count, group.ns = group.count + 1, group.ns + row.extra_ns
+      group.is_only = group.is_only and row.is_only
+      group.steps[#group.steps + 1] = row
+    end
+  end
+  for _, group in sorted_pairs(groups) do
+    if not best or group.ns > best.ns then best = group end
+  end
+  return best
+end
+
+local function place_of(row)
+  local file = row.file and row.file:match("[^/]*$")
+  return file and (row.line or 0) > 0 and ("%s:%d"):format(file, row.line) or file
+end
+
+-- What kind of thing it is, and what to do about it.
+local function kind_of(p, row)
+  local name = row.name or ""
+  local function is(list) return name:find(p:names(list)) or (row.file or ""):find(p:names(list)) end
+  if row.kind == "pause" then return nil end
+  if is("saves") then
+    return "saving", "Copy the state and write it beside the steps that follow, or save less often."
+  end
+  if row.kind == "output" then return "logging", "Log less often, or from another thread." end
+  if row.kind == "gc" then return "garbage collection", "Call gc.freeze() behind the set-up, or collect less often." end
+  if row.kind == "compile" or row.kind == "tracing" then
+    return "compiling", "Keep shapes, types and arguments of compiled functions the same; pad to a few sizes."
+  end
+  if row.kind:find("^input") then return "waiting for input", "Prepare batches beside the step, further ahead." end
+  if is("evaluation") and row.is_only then
+    return "evaluation", "Evaluate less often, on fewer batches, or in a program of its own."
+  end
+end
+
+-- "3, 7, 11": every fourth.
+local function rhythm(rows)
+  local numbers, apart = {}, #rows > 1 and rows[2].number - rows[1].number or nil
+  for i, row in ipairs(rows) do
+    numbers[i] = fmt.whole(row.number)
+    if i > 1 and row.number - rows[i - 1].number ~= apart then apart = nil end
+  end
+  return table.concat(numbers, ", ") .. (apart and apart > 1 and #rows > 2 and (", every %d"):format(apart) or "")
+end
+
 return rule {
   id = "step-outliers", api = 1, version = "1.0.0",
   title = "Some steps take much longer than the others",
@@ -51,6 +106,9 @@ return rule {
                    doc = "steps from which the excess is a price; before, it may be chance" },
     same_share = { default = 0.8, min = 0, max = 1, unit = "share",
                    doc = "of the excess of each slow step, from which it is of one class in all of them" },
+    usual_share = { default = 0.5, min = 0, max = 1, unit = "share",
+                    doc = "of the median step, from which what slow steps take longer in is what all steps do" },
+    most_told = { default = 4, min = 1, max = 100, unit = "count", doc = "slow steps that are told one by one" },
     sure_ns = { default = 5e6, min = 0, max = 1e12, unit = "ns",
                 doc = "a step from which this is a price: another program holds a shorter one up as long as it takes" },
   },
@@ -59,7 +117,10 @@ A step is slow when its modified z score, 0.6745 times its distance from the med
 absolute deviation, exceeds 3.5. What slow steps cost is their time above the median, spread over
 all steps. In a short recording, or where steps take less than what another program may hold them up for,
 that may be chance: then it is a fact without a price. Where the excess of several slow steps is all of one class
-that is not computing, as of host work behind every tenth step, it is priced all the same, as a note. Silent with
+that is not computing, as of host work behind every tenth step, or of one call that the other steps do not have, it is
+priced all the same, as a note; not where the other steps, too, are mostly made of it. What the leading thread does in
+each slow step for most of its excess is named, with the program's line: the outermost call that the others do not have
+(saving, evaluation), else the innermost that takes far longer, else a pause in which nothing was recorded. Silent with
 fewer than min_steps steps.]],
 
   check = function(p, cfg)
@@ -81,17 +142,46 @@ fewer than min_steps steps.]],
     local is_sure = used >= cfg.sure_steps and step_ns >= cfg.sure_ns
     local class = step_ns >= cfg.sure_ns and same_class(p, slow, cfg) or nil
     if class then evidence[#evidence + 1] = { "what they take longer for", classes[class] } end
+    local what = besides(p)
+    local is_shared = what and what.is_only and what.count >= math.max(slow, cfg.sure_slow)
+      and step_ns >= cfg.sure_ns
+    -- All steps are mostly made of it: these have more of what each has.
+    local is_usual = what and what.row.usual_ns >= cfg.usual_share * p.fact["step.median_ns"]
+    local title = ("%d of %d steps %s slow, %s a step on average"):format(
+        slow, used, slow == 1 and "is" or "are", fmt.ms(excess_ns))
+    local remedy, named = "Look at what the slow steps do besides: logging, checkpoints, evaluation, "
+                   .. "other input, garbage collection; move it off the step or do it less often.", nil
+    if what then
+      local row, place = what.row, place_of(what.row)
+      local kind, cure = kind_of(p, row)
+      local name = row.kind == "pause" and (row.name and "a pause behind " .. row.name or "a pause") or row.name
+      named = { subject = row.kind ~= "pause" and { op = row.name } or nil,
+                locations = row.file and { { file = row.file, line = row.line } } or nil }
+      title = ("%s: %s%s"):format(title, kind or name, place and " at " .. place or "")
+      remedy = cure or is_usual and "Look at why the same takes longer in some steps: longer inputs, other programs."
+        or remedy
+      if row.kind == "pause" then
+        remedy = remedy .. " Recording Python's functions shows which they are."
+      end
+      evidence[#evidence + 1] = { row.is_only and "what only they do" or "what they take longer in", name }
+      evidence[#evidence + 1] = { "its time in the other steps", row.usual_ns, "ns" }
+      evidence[#evidence + 1] = { "slow steps by number", rhythm(what.steps) }
+      for i = 1, math.min(#what.steps, cfg.most_told) do
+        local one = what.steps[i]
+        evidence[#evidence + 1] = { ("step %d above the median, %s of it in that"):format(one.number,
+          fmt.pct(math.min(1, one.extra_ns / one.excess_ns))), one.excess_ns, "ns" }
+      end
+    end
+    local is_priced = is_sure or class and not is_usual or is_shared
     return finding {
-      title = ("%d of %d steps %s slow, %s a step on average"):format(
-        slow, used, slow == 1 and "is" or "are", fmt.ms(excess_ns)),
+      title = title, subject = named and named.subject, locations = named and named.locations,
       evidence = evidence,
       condition = ("%s with a modified z over 3.5; their excess is %s of the step, %s accepted")
         :format(fmt.many(slow, "step", "steps"), fmt.pct(share), fmt.pct(cfg.min_share)),
-      remedy = { text = "Look at what the slow steps do besides: logging, checkpoints, evaluation, "
-                   .. "other input, garbage collection; move it off the step or do it less often." },
+      remedy = { text = remedy },
       -- What happened once may have come from outside the program.
       severity = is_sure and slow >= cfg.sure_slow and "warn" or "info",
-      impact = (is_sure or class) and impact.exposed { ns = excess_ns } or impact.none(),
+      impact = is_priced and impact.exposed { ns = excess_ns } or impact.none(),
       confidence = "low",
     }
   end,
@@ -122,6 +212,29 @@ fewer than min_steps steps.]],
         { number = 2, compute_ns = 17e6, host_ns = 1e6 }, { number = 3, compute_ns = 9e6, host_ns = 1e6 },
         { number = 4, compute_ns = 9e6, host_ns = 7e6 }, { number = 5, compute_ns = 9e6, host_ns = 1e6 },
         { number = 6, compute_ns = 9e6, host_ns = 1e6 } } } },
+    -- Saving for 20 and 18 ms behind two of ten steps of 10 ms: (20 + 18) / 10 a step.
+    { name = "saves behind some", framework = "pytorch", format = "kineto", finding = true, severity = "info",
+      impact_ns = 3.8e6,
+      facts = { ["step.ns"] = 1e7, ["step.median_ns"] = 1e7, ["step.used"] = 10, ["step.slow_count"] = 2,
+                ["step.slow_excess_ns"] = 3.8e6 },
+      tables = { slow_steps = {
+        { number = 4, ns = 3e7, excess_ns = 2e7, name = "torch.save", kind = "python", file = "/home/me/train.py",
+          line = 40, extra_ns = 2e7, usual_ns = 0, is_only = true },
+        { number = 9, ns = 2.8e7, excess_ns = 1.8e7, name = "torch.save", kind = "python", file = "/home/me/train.py",
+          line = 40, extra_ns = 1.8e7, usual_ns = 0, is_only = true } } } },
+    -- 6 of each 10 ms are the pause that takes 20 ms longer in two steps: that is what the program does, not besides.
+    { name = "more of what each step does", finding = true, severity = "info",
+      facts = { ["step.ns"] = 1e7, ["step.median_ns"] = 1e7, ["step.used"] = 6, ["step.slow_count"] = 2,
+                ["step.slow_excess_ns"] = 6.667e6 },
+      tables = { step_parts = { { number = 1, compute_ns = 2e6, host_ns = 8e6 },
+        { number = 2, compute_ns = 2e6, host_ns = 28e6 }, { number = 3, compute_ns = 2e6, host_ns = 8e6 },
+        { number = 4, compute_ns = 2e6, host_ns = 28e6 }, { number = 5, compute_ns = 2e6, host_ns = 8e6 },
+        { number = 6, compute_ns = 2e6, host_ns = 8e6 } },
+        slow_steps = {
+        { number = 2, ns = 3e7, excess_ns = 2e7, name = "call", kind = "pause", extra_ns = 2e7, usual_ns = 6e6,
+          is_only = false },
+        { number = 4, ns = 3e7, excess_ns = 2e7, name = "call", kind = "pause", extra_ns = 2e7, usual_ns = 6e6,
+          is_only = false } } } },
     { name = "even steps", finding = false,
       facts = { ["step.ns"] = 1e7, ["step.used"] = 10, ["step.slow_count"] = 0,
                 ["step.slow_excess_ns"] = 0 } },

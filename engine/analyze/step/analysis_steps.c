@@ -246,10 +246,12 @@ static void mark_slow(struct steps *steps, double mad_ns)
     for (size_t i = 0; i < steps->list.count; i++) {
         struct step *step = &steps->list.items[i];
         double       ns = (double)length_of(step);
+        bool         stands_out =
+            step->is_used && step->host == steps->host && modified_z(steps, ns, mad_ns) > OUTLIER_Z;
 
-        step->is_slow = step->is_used && step->host == steps->host && steps->used_count > 2 &&
-                        ns > UNEVEN_FACTOR * steps->median_ns &&
-                        modified_z(steps, ns, mad_ns) > OUTLIER_Z;
+        step->is_outlier = stands_out && steps->used_count >= VARIANCE_STEPS;
+        step->is_slow =
+            stands_out && steps->used_count > 2 && ns > UNEVEN_FACTOR * steps->median_ns;
         steps->slow_count += step->is_slow;
     }
 }

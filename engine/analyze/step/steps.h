@@ -21,6 +21,7 @@ struct step {
     uint32_t    event;      /* marker; NO_ID when inferred */
     bool        is_used;    /* counts for averages */
     bool        is_slow;    /* used, and far longer than the usual one */
+    bool        is_outlier; /* used, and longer than the spread of the others explains */
     bool        is_sampled; /* used, and its events are looked at: see excerpt.h */
     const char *left_out;   /* why not: "warm-up", "cut by the capture", … */
 };
