@@ -143,7 +143,8 @@ local function of_items(p, cfg)
     flaw = "single-items", time = "starting the same ops for each of them", min_share = cfg.min_items_share,
     title = "The same network runs for one small part of a batch after the other: %s a step too much",
     remedy = { text = "Put the rows together and call it once: pad them to one length, or sort them by length into "
-                 .. "a few batches. In training take larger batches before accumulating gradients.",
+                 .. "a few batches. In training take larger batches before accumulating gradients. A call whose result "
+                 .. "is multiplied by zero, as of a guidance scale of 1, can be left out.",
                code = "y = model(torch.stack(items))   # instead of [model(x[None]) for x in items]" },
     confidence = "medium",
   }

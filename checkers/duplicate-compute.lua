@@ -309,7 +309,8 @@ local structures = {
     remedy = { text = "Run it once for each input, before the loop that compares with it, and keep the results.",
                code = "with torch.no_grad(): targets = [teacher(view) for view in views]   "
                  .. "# before: for crop in crops: ..." } },
-  { flaw = "paired-calls", time = "the second of two calls", confidence = "low",
+  -- Where each call has one row, one call for both is worth saying first, and another rule does.
+  { flaw = "paired-calls", time = "the second of two calls", confidence = "low", unless = "single-items",
     title = "The same network runs twice in a row on inputs of one shape: the second call takes %s a step",
     remedy = { text = "Leave out a call whose result is multiplied by zero, as of a guidance scale of 1. If both "
                  .. "are needed, make them one call with a batch of both.",
@@ -408,7 +409,8 @@ local function in_excess(p, cfg, kinds)
   for _, kind in ipairs(kinds) do
     kind.min_share = kind.least_share or cfg.min_built_share
     if kinds == compiled then kind.loud_share = kind.warn_share or cfg.min_loud_share end
-    list[#list + 1] = p:in_excess(kind)
+    local other = kind.unless and p:has("excess") and p:table("excess"):where { flaw = kind.unless }
+    if not other or other:sum("share") < cfg.min_other_share then list[#list + 1] = p:in_excess(kind) end
   end
   return list
 end
@@ -457,6 +459,8 @@ return rule {
   params = {
     min_share = { default = 0.02, min = 0, max = 1, unit = "share",
       doc = "time it costs over the step from which this is said" },
+    min_other_share = { default = 0.15, min = 0, max = 1, unit = "share",
+      doc = "of calls with one row each over the step, from which another rule speaks of both" },
     min_built_share = { default = 0.05, min = 0, max = 1, unit = "share",
       doc = "PyTorch: the same for validation in each step, derived weights and constants" },
     min_loud_share = { default = 0.25, min = 0, max = 1, unit = "share",
@@ -665,6 +669,11 @@ arguments alone that it does not give back.]],
       { factor = 0.1, detail = "512 rows pass without gradients, and 64 are trained" }),
     in_cell("both halves of a guidance", "pytorch", "paired-calls", 0.4,
       { detail = "221 ops, and the same again right behind" }),
+    { name = "both halves of a guidance, a row each", framework = "pytorch", format = "kineto", finding = false,
+      facts = { ["step.ns"] = 1e7, ["torch.repeated_forward_ns"] = 0, ["torch.repeated_products"] = 0 },
+      tables = { ops = {}, excess = {
+        { cell = 1, flaw = "paired-calls", ns = 4e6, share = 0.4, factor = 0, detail = "221 ops" },
+        { cell = 2, flaw = "single-items", ns = 2e6, share = 0.2, factor = 0.3, detail = "221 ops 8 times" } } } },
     in_cell("the model called again for its logits", "pytorch", "trained-again", 0.4,
       { severity = "warn", detail = "67 ops, and the same again right behind" }),
     in_cell("two inputs of one network", "pytorch", "trained-pair", 0.4,

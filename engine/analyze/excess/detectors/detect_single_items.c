@@ -25,6 +25,7 @@ struct finder {
 struct call {                   /* one block of rounds: what it does */
     uint32_t products, singles; /* of the forward pass; those of one row */
     uint32_t first_product, last_product;
+    uint32_t first_convolution; /* a time or a class may go through products before; NO_ID none */
     bool     trains, updates, looks_up, looks_up_one;
     bool     changes_input; /* by its gradient: the next call begins with what this one made */
 };
@@ -136,7 +137,7 @@ static bool changes_input(const struct finder *finder, const struct rounds *roun
 static struct call look_at_call(const struct finder *finder, const struct rounds *rounds,
                                 const struct round_block *block)
 {
-    struct call call = { 0 };
+    struct call call = { .first_convolution = NO_ID };
 
     for (uint32_t row = block->starts[0]; row < block->starts[1]; row++) {
         const struct work_unit *unit = op_at(finder, rounds, row);
@@ -154,24 +155,51 @@ static struct call look_at_call(const struct finder *finder, const struct rounds
         if (!call.products++)
             call.first_product = row;
         call.last_product = row;
+        if (unit->op_class == OP_CONVOLUTION && call.first_convolution == NO_ID)
+            call.first_convolution = row;
         call.singles += is_single(unit_left(finder->ledger, unit));
     }
     call.changes_input = call.products && changes_input(finder, rounds, block, call.first_product);
     return call;
 }
 
+static bool takes_like(const struct finder *finder, const struct work_unit *unit,
+                       const struct tensor *tensor)
+{
+    return same_dims(unit_input(finder->ledger, unit, 0), tensor) ||
+           same_dims(unit_input(finder->ledger, unit, 1), tensor);
+}
+
 /* A result as large as what the network began with can be what it begins with next time. */
-static bool can_feed_itself(const struct finder *finder, const struct rounds *rounds,
-                            const struct round_block *block, const struct call *call)
+static bool can_feed_next(const struct finder *finder, const struct rounds *rounds,
+                          const struct round_block *block, const struct call *call, uint32_t round)
 {
     const struct ledger *ledger = finder->ledger;
     const struct tensor *first = unit_left(ledger, op_at(finder, rounds, call->first_product));
+    const struct tensor *image = NULL;
+    uint32_t             behind = block->starts[round] + call->last_product - block->starts[0] + 1;
 
-    for (uint32_t row = call->last_product + 1; row < block->starts[1]; row++)
-        for (uint32_t i = 0; i < 2; i++)
-            if (same_dims(unit_input(ledger, op_at(finder, rounds, row), i), first))
-                return true;
+    if (call->first_convolution != NO_ID)
+        image = unit_left(ledger, op_at(finder, rounds, call->first_convolution));
+    for (uint32_t row = behind; row < block->starts[round + 1]; row++) {
+        const struct work_unit *unit = op_at(finder, rounds, row);
+
+        if (takes_like(finder, unit, first) || (image && takes_like(finder, unit, image)))
+            return true;
+    }
     return false;
+}
+
+/* Calls that could be one, on average: as those for two inputs of each step of a sampler, whose
+ * steps feed each other. */
+static double items_at_once(const struct finder *finder, const struct rounds *rounds,
+                            const struct round_block *block, const struct call *call)
+{
+    double batches = 1;
+
+    for (uint32_t r = 0; r + 1 < block->count; r++)
+        batches += can_feed_next(finder, rounds, block, call, r);
+    return block->count / batches;
 }
 
 /* Words that are picked one by one, or ids of which there is one more in each round. */
@@ -202,30 +230,37 @@ static bool makes_words(const struct finder *finder, const struct rounds *rounds
     return grown + 1 == block->count;
 }
 
-static bool is_loop_over_items(const struct finder *finder, const struct rounds *rounds,
-                               const struct round_block *block, bool *are_single)
+/* How many calls could be one; 0: no loop over items. */
+static double looped_items(const struct finder *finder, const struct rounds *rounds,
+                           const struct round_block *block, bool *are_single)
 {
     struct call call = look_at_call(finder, rounds, block);
+    bool        is_loop;
 
     *are_single = 2 * call.singles > call.products;
     if (call.products < FEWEST_PRODUCTS || call.updates)
-        return false;
+        return 0;
     if (call.trains)
-        return block->count >= FEWEST_PARTS && !call.changes_input;
-    if (!finder->ledger->study->profile->has_shapes)
-        return block->count >= FEWEST_UNKNOWN && call.looks_up &&
-               !makes_words(finder, rounds, block, &call);
-    return block->count >= FEWEST_ITEMS && *are_single &&
-           !makes_words(finder, rounds, block, &call) &&
-           (call.looks_up || !can_feed_itself(finder, rounds, block, &call));
+        return block->count >= FEWEST_PARTS && !call.changes_input ? block->count : 0;
+    if (!finder->ledger->study->profile->has_shapes) {
+        is_loop = block->count >= FEWEST_UNKNOWN && call.looks_up &&
+                  !makes_words(finder, rounds, block, &call);
+        return is_loop ? block->count : 0;
+    }
+    is_loop = block->count >= FEWEST_ITEMS && *are_single &&
+              !makes_words(finder, rounds, block, &call) &&
+              (call.looks_up || !can_feed_next(finder, rounds, block, &call, 0));
+    if (!is_loop || call.looks_up)
+        return is_loop ? block->count : 0;
+    return items_at_once(finder, rounds, block, &call);
 }
 
 /* Once for all items each op is still to be started, and what is large to be computed. What other
  * programs held it up for goes with it. */
-static double share_of(const struct finder *finder, const struct work_unit *unit, uint32_t items,
+static double share_of(const struct finder *finder, const struct work_unit *unit, double items,
                        bool are_single)
 {
-    double share = 1 - 1.0 / items, small_ns = SMALL_OP * finder->ledger->start_ns;
+    double share = 1 - 1 / items, small_ns = SMALL_OP * finder->ledger->start_ns;
     double operations = 0;
 
     if (!unit_goes_with_ops(unit) || unit->typical_ns <= 0)
@@ -260,7 +295,7 @@ static uint32_t cell_of(struct finder *finder, const struct detector *self,
 }
 
 static bool claim(struct finder *finder, const struct detector *self, const struct rounds *rounds,
-                  const struct round_block *block, bool are_single)
+                  const struct round_block *block, double items, bool are_single)
 {
     struct ledger *ledger = finder->ledger;
     uint32_t       first = rounds->units[block->starts[0]];
@@ -270,7 +305,7 @@ static bool claim(struct finder *finder, const struct detector *self, const stru
 
     for (uint32_t u = first; u <= last; u++)
         ns += ledger->units.items[u].left_ns *
-              share_of(finder, &ledger->units.items[u], block->count, are_single);
+              share_of(finder, &ledger->units.items[u], items, are_single);
     if (ns < LEAST_SHARE * ledger->total_ns / (double)ledger->step_count)
         return true;
     cell = cell_of(finder, self, rounds, block);
@@ -278,7 +313,7 @@ static bool claim(struct finder *finder, const struct detector *self, const stru
         return false;
     for (uint32_t u = first; u <= last; u++)
         ledger_claim(ledger, cell, &ledger->units.items[u],
-                     share_of(finder, &ledger->units.items[u], block->count, are_single));
+                     share_of(finder, &ledger->units.items[u], items, are_single));
     return true;
 }
 
@@ -320,12 +355,15 @@ static bool find(struct ledger *ledger, const struct detector *self)
         for (size_t b = 0; b < rounds.blocks.count; b++) {
             const struct round_block *block = &rounds.blocks.items[b];
             bool                      are_single;
+            double                    items;
 
-            if (block->starts[0] < behind ||
-                !is_loop_over_items(&finder, &rounds, block, &are_single))
+            if (block->starts[0] < behind)
+                continue;
+            items = looped_items(&finder, &rounds, block, &are_single);
+            if (items <= 1)
                 continue;
             behind = block->starts[block->count - 1] + block->length;
-            if (!claim(&finder, self, &rounds, block, are_single))
+            if (!claim(&finder, self, &rounds, block, items, are_single))
                 return false;
         }
     }
