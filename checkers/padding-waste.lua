@@ -49,6 +49,20 @@ local function mixed_lengths(p, cfg)
   }
 end
 
+-- PyTorch: a cache of keys and values with room for many times what is written.
+local function unfilled_cache(p, cfg)
+  local cells = p:has("excess") and p:table("excess"):where { flaw = "unfilled-cache" }
+  return cells and p:in_excess {
+    flaw = "unfilled-cache", min_share = cfg.min_cache_share, time = "making the rest, and attention over it",
+    title = "A cache of keys and values has room for many times what is written: %s a step too much",
+    severity = cells:sum("share") >= cfg.min_loud_cache and "warn" or "info",
+    remedy = { text = "Give the cache as many positions as prompt and answer have, let it grow, or keep one and reset "
+                 .. "it; attend over those that are filled.",
+               code = "cache = StaticCache(config, max_cache_len=prompt + new)   # or DynamicCache(config=config)" },
+    confidence = "medium",
+  }
+end
+
 return rule {
   id = "padding-waste", api = 1, version = "1.0.0",
   title = "Batches are padded to a fixed length",
@@ -65,18 +79,24 @@ return rule {
     min_long_share = { default = 0.05, min = 0, max = 1, unit = "share",
       doc = "JAX: share of the step that transforms take beyond their need" },
     min_loud_share = { default = 0.15, min = 0, max = 1, unit = "share", doc = "JAX: the same for a warning" },
+    min_cache_share = { default = 0.05, min = 0, max = 1, unit = "share",
+      doc = "PyTorch: share of the step that goes to positions of a cache that nothing is written to" },
+    min_loud_cache = { default = 0.15, min = 0, max = 1, unit = "share", doc = "PyTorch: the same for a warning" },
   },
   doc = [[
 Attention has a mask of its own for each sample, as libraries make it where a batch holds padding, and all steps have
 one length, a multiple of 32 or 50: batches are padded to a length that was set, not to their longest sample. How long
 samples are no recording tells, so that the price is a bound: what the network takes. Silent where lengths differ from
-step to step, and without such masks. In compiled programs of JAX, Fourier transforms of padded data, or of which a
-part is kept, that are more than twice as long as the data. In TensorFlow, pipelines that pad batches and group
-nothing by length, where steps take unlike time: half of the ops' time, as the longest of a batch is about twice the
-mean.]],
+step to step, and without such masks. A cache of keys and values that is made or emptied in a step, with room for four
+times the rows that are written in it or more, is such padding, too. In compiled programs of JAX, Fourier transforms
+of padded data, or of which a part is kept, that are more than twice as long as the data. In TensorFlow, pipelines
+that pad batches and group nothing by length, where steps take unlike time: half of the ops' time, as the longest of a
+batch is about twice the mean.]],
 
   check = function(p, cfg)
     if p.format == "xspace" then return long_transforms(p, cfg) or mixed_lengths(p, cfg) end
+    local cache = unfilled_cache(p, cfg)
+    if cache then return cache end
     if p.fact["step.used"] < cfg.min_steps then return nil end
     local work, step_ns = p:table("work"), p.fact["step.ns"]
     local length, calls = common_length(work)
@@ -106,6 +126,10 @@ mean.]],
     { name = "200 in all steps, one mask for all queries of a sample", framework = "pytorch", format = "kineto",
       finding = true, impact_ns = 6.6e5, facts = { ["step.ns"] = 1e7, ["step.used"] = 3 },
       tables = { work = { attention(200, 16, 2, 4, 1) } } },
+    { name = "a cache of 4096 for 32", framework = "pytorch", format = "kineto", finding = true, severity = "warn",
+      replay = { 6e6 }, facts = { ["step.ns"] = 1e7, ["step.used"] = 3 },
+      tables = { work = {}, excess = { { cell = 1, flaw = "unfilled-cache", ns = 6e6, share = 0.6, factor = 0.01,
+                                         detail = "32 rows of 4096 are written" } } } },
     { name = "8192 for 512", framework = "jax", format = "xspace", finding = true, severity = "warn", replay = { 6e6 },
       facts = { ["step.ns"] = 1e7, ["step.used"] = 3 },
       tables = { work = {}, excess = { { cell = 1, flaw = "long-transform", ns = 6e6, share = 0.6, factor = 0.1 } } } },

@@ -227,3 +227,39 @@ TEST(a_picture_for_each_word)
         builder_free(&program.b);
     }
 }
+
+/* Keys and values, made of 10 us of zeros each, get 16 rows and then three times one: 19 of 256. Of
+ * making them and of three times 20 us of attention over all of them, 237 of 256 parts are too
+ * much; not where nothing tells that the cache was empty, or with room for 64. */
+TEST(a_cache_with_too_much_room)
+{
+    enum { LARGE, KEPT, SMALL, CASES };
+
+    for (int way = LARGE; way < CASES; way++) {
+        const char    *prompt = way == SMALL ? "f32[1,2,64,8] i64[16] f32[1,2,16,8]"
+                                             : "f32[1,2,256,8] i64[16] f32[1,2,16,8]";
+        const char    *word = way == SMALL ? "f32[1,2,64,8] i64[1] f32[1,2,1,8]"
+                                           : "f32[1,2,256,8] i64[1] f32[1,2,1,8]";
+        const char    *over = way == SMALL ? "f32[1,2,1,8] f32[1,2,64,8] f32[1,2,64,8]"
+                                           : "f32[1,2,1,8] f32[1,2,256,8] f32[1,2,256,8]";
+        struct program program;
+
+        start(&program);
+        for (int i = 0; i < 2 && way != KEPT; i++)
+            run(&program, "aten::zeros", "", 10000);
+        for (int i = 0; i < 2; i++)
+            run(&program, "aten::index_copy_", prompt, 2000);
+        run(&program, "aten::scaled_dot_product_attention",
+            "f32[1,2,16,8] f32[1,2,16,8] f32[1,2,16,8]", 30000);
+        for (int token = 0; token < 3; token++) {
+            for (int i = 0; i < 2; i++)
+                run(&program, "aten::index_copy_", word, 2000);
+            run(&program, "aten::scaled_dot_product_attention", over, 20000);
+        }
+        finish(&program);
+        assert_true(fabs(claimed(&program, "unfilled-cache") -
+                         (way == LARGE ? 80000 * 237.0 / 256 : 0)) < 1);
+        assert_sums(&program);
+        builder_free(&program.b);
+    }
+}
