@@ -4,6 +4,7 @@
  *          bench_make events SOURCE TARGET EVENTS
  *          bench_make kineto SOURCE TARGET MEGABYTES
  *          bench_make graph GRAPH RUN_METADATA FOLDER NODES
+ *          bench_make profile SOURCE TARGET NODES
  */
 #include "bench_make.h"
 
@@ -120,11 +121,14 @@ int main(int argument_count, char **arguments)
         make_kineto(arguments[2], arguments[3], strtoull(arguments[4], NULL, 10) * 1000000);
     else if (strcmp(kind, "graph") == 0 && argument_count == 6)
         make_graph(arguments[2], arguments[3], arguments[4], strtoull(arguments[5], NULL, 10));
+    else if (strcmp(kind, "profile") == 0 && argument_count == 5)
+        make_profile(arguments[2], arguments[3], strtoull(arguments[4], NULL, 10));
     else {
         fprintf(stderr, "usage: bench_make xspace SOURCE TARGET MEGABYTES\n"
                         "       bench_make events SOURCE TARGET EVENTS\n"
                         "       bench_make kineto SOURCE TARGET MEGABYTES\n"
-                        "       bench_make graph GRAPH RUN_METADATA FOLDER NODES\n");
+                        "       bench_make graph GRAPH RUN_METADATA FOLDER NODES\n"
+                        "       bench_make profile SOURCE TARGET NODES\n");
         return 2;
     }
     return 0;

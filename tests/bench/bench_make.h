@@ -28,6 +28,8 @@ void make_kineto(const char *source, const char *target, uint64_t wanted_bytes);
  * nodes: graph.pb, run_meta and op_log in the folder. */
 void make_graph(const char *graph, const char *run_metadata, const char *folder,
                 uint64_t wanted_nodes);
+/* The recorded ProfileProto's nodes, copied behind each other until there are that many. */
+void make_profile(const char *source, const char *target, uint64_t wanted_nodes);
 
 /* The file's bytes; ends the program when it cannot be read. */
 uint8_t *load_file(const char *path, size_t *len);

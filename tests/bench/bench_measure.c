@@ -5,10 +5,13 @@
  *                                                    protobuf-c's unpack, of decoding alone
  *          bench_measure stages REPEATS PATH...      best seconds of read, analyses, rules; of
  *                                                    order and critical path of the op graph
+ *          bench_measure schedule REPEATS PATH...    nodes of the event graph of the steps; best
+ *                                                    seconds of scheduling it
  */
 #include "bench_process.h"
 
 #include "analyze/analysis.h"
+#include "analyze/schedule/event_schedule.h"
 #include "base/trace.h"
 #include "read/read.h"
 #include "read/xspace/xspace_planes.h"
@@ -215,6 +218,37 @@ static int measure_stages(int repeats, char *const *paths, size_t count)
     return 0;
 }
 
+static int measure_schedule(int repeats, const char *const *paths, size_t count)
+{
+    struct read_options  options = { 0 };
+    struct study_options all = { .first_step = INT64_MIN, .last_step = INT64_MAX };
+    struct arena         arena = { 0 }, report = { 0 };
+    struct profile       profile;
+    struct study         study;
+    struct event_graph   graph = { 0 };
+    struct err           err = { 0 };
+    double               best_s = 0;
+
+    if (!profile_init(&profile, &arena) || !read_profile(paths, count, &options, &profile, &err) ||
+        !study_run(&study, &profile, &all, &report, &err) ||
+        !event_graph_make(&graph, &study, NO_ID, &report, &err))
+        fail(&err);
+    for (int i = 0; i < repeats; i++) {
+        struct arena    scratch = { 0 };
+        struct schedule schedule;
+        int64_t         start_ns = trace_now_ns();
+
+        if (!schedule_make(&schedule, &graph, NULL, &scratch))
+            return 1;
+        keep_least(&best_s, seconds_since(start_ns));
+        arena_free(&scratch);
+    }
+    printf("%zu %.6f\n", graph.nodes.count, best_s);
+    arena_free(&report);
+    arena_free(&arena);
+    return 0;
+}
+
 int main(int argument_count, char **arguments)
 {
     const char *kind = argument_count > 3 ? arguments[1] : "";
@@ -226,6 +260,9 @@ int main(int argument_count, char **arguments)
         return measure_decode(repeats, arguments[3]);
     if (strcmp(kind, "stages") == 0 && repeats > 0)
         return measure_stages(repeats, arguments + 3, (size_t)argument_count - 3);
-    fprintf(stderr, "usage: bench_measure run|decode|stages REPEATS WHAT...\n");
+    if (strcmp(kind, "schedule") == 0 && repeats > 0)
+        return measure_schedule(repeats, (const char *const *)arguments + 3,
+                                (size_t)argument_count - 3);
+    fprintf(stderr, "usage: bench_measure run|decode|stages|schedule REPEATS WHAT...\n");
     return 2;
 }
