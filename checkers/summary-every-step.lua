@@ -1,4 +1,29 @@
 -- Summaries are written in every step.
+
+-- The slow steps are those that write, as those at the end of short epochs: a part of what they take longer is the
+-- library's own work at such an end, the rest goes with the summaries.
+local function in_slow_steps(p, cfg)
+  local step_ns, used = p.fact["step.ns"], p:has("step.used") and p.fact["step.used"] or 0
+  local slow = p:has("step.slow_count") and p.fact["step.slow_count"] or 0
+  local excess_ns = slow > 0 and p.fact["step.slow_excess_ns"] or 0
+  local writes = p:has("activities") and p:table("activities"):where {
+    kind = "output", name = { like = "(?i)summary" } }:count() or 0
+  if slow < 1 or writes == 0 or excess_ns < cfg.min_slow_share * step_ns
+    or math.abs(p.fact["output.steps_share"] * used - slow) > 0.5 then return nil end
+  return finding {
+    title = ("The slow steps are those that write summaries: %s a step"):format(fmt.ms(excess_ns)),
+    evidence = { { "what slow steps take longer, spread over the steps", excess_ns, "ns",
+                   share = math.min(1, excess_ns / step_ns) },
+                 { "slow steps", slow, "count" }, { "steps that write", p.fact["output.steps_share"], "share" } },
+    condition = ("slow steps take %s of all time longer, %s accepted, and each of them writes"):format(
+      fmt.pct(math.min(1, excess_ns / step_ns)), fmt.pct(cfg.min_slow_share)),
+    remedy = { text = "Write summaries less often than at the end of each short epoch; count epochs in more steps.",
+               code = "keras.callbacks.TensorBoard(log, histogram_freq=25)   # not 1, or more steps_per_epoch" },
+    impact = impact.exposed { ns = excess_ns, low = 0.3 * excess_ns, high = 0.9 * excess_ns },
+    confidence = "medium",
+  }
+end
+
 return rule {
   id = "summary-every-step", api = 1, version = "1.0.0",
   title = "Summaries are written in every step",
@@ -6,6 +31,7 @@ return rule {
   formats = { "xspace", "graph" },
   needs = { "step.ns", "output.count", "output.path_ns", "output.steps_share" },
   cause = "output", tags = { "tensorflow", "output" },
+  more_specific_than = { "step-outliers", "step-bimodal", "eager-heavy" },
   params = {
     min_share = { default = 0.03, min = 0, max = 1, unit = "share",
                   doc = "share of the step spent writing from which this is said" },
@@ -15,18 +41,21 @@ return rule {
                         doc = "eager ops for each write, up to which they belong to it" },
     ops_a_call = { default = 5, min = 1, max = 100, unit = "ratio",
                    doc = "host time of a function call over an eager op's" },
+    min_slow_share = { default = 0.05, min = 0, max = 1, unit = "share",
+                       doc = "what slow steps that write take longer, spread over all steps" },
     min_steps_share = { default = 0.5, min = 0, max = 1, unit = "share",
                         doc = "share of the steps that write" },
   },
   doc = [[
 Histograms and images cost passes over whole tensors, and each write a trip through the executor.
 Priced as the time in such ops, and their part of the executor's own time, less one step in fifty. Where eager ops
-prepare them beside a compiled step, these and the host's time for them count too.
+prepare them beside a compiled step, these and the host's time for them count too. Where few steps write and these are
+the slow ones, a third to nine tenths of what they take longer.
 Silent where writing takes little of the step.]],
 
   check = function(p, cfg)
     local path_ns, step_ns = p.fact["output.path_ns"], p.fact["step.ns"]
-    if p.fact["output.steps_share"] < cfg.min_steps_share then return nil end
+    if p.fact["output.steps_share"] < cfg.min_steps_share then return in_slow_steps(p, cfg) end
     -- What a summary is made from runs op by op beside a compiled step: scaling, counting, encoding.
     local count, eager = p.fact["output.count"], p:has("eager.ops") and p.fact["eager.ops"] or 0
     local calls = p:has("eager.function_calls") and p.fact["eager.function_calls"] or 0
@@ -72,6 +101,15 @@ Silent where writing takes little of the step.]],
     { name = "a few ops beside a short write", framework = "tensorflow", finding = false,
       facts = { ["step.ns"] = 7.3e6, ["output.count"] = 3, ["output.path_ns"] = 1e5, ["output.steps_share"] = 1,
                 ["eager.ops"] = 4, ["eager.function_calls"] = 1, ["eager.path_ns"] = 1.6e6 } },
+    { name = "histograms at the end of short epochs", framework = "tensorflow", format = "xspace", finding = true,
+      impact_ns = 7.2e6, -- 0.6 of 12 ms
+      facts = { ["step.ns"] = 1.9e7, ["output.count"] = 3, ["output.path_ns"] = 8e4, ["output.steps_share"] = 0.2,
+                ["step.used"] = 15, ["step.slow_count"] = 3, ["step.slow_excess_ns"] = 1.2e7 },
+      tables = { activities = { { name = "EagerLocalExecute: WriteSummary", kind = "output" } } } },
+    { name = "slow steps that write nothing", framework = "tensorflow", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1.9e7, ["output.count"] = 3, ["output.path_ns"] = 8e4, ["output.steps_share"] = 0.07,
+                ["step.used"] = 15, ["step.slow_count"] = 3, ["step.slow_excess_ns"] = 1.2e7 },
+      tables = { activities = { { name = "EagerLocalExecute: WriteSummary", kind = "output" } } } },
     { name = "conditional writes that do not fire", finding = false,
       facts = { ["step.ns"] = 1e7, ["output.count"] = 80, ["output.path_ns"] = 2e4, ["output.steps_share"] = 1 } },
   },

@@ -45,6 +45,35 @@ TEST(steps_reach_to_the_next_marker)
     builder_free(&b);
 }
 
+/* Twelve markers of 80 us, 20 us before the next one, but for 920 us behind three of them: every
+ * third one, as an epoch ends, or others. The last is cut. The pauses are time of eleven steps, or
+ * the steps before them are left out. */
+TEST(pauses_that_come_again_are_time_of_the_steps)
+{
+    static const int behind[][3] = { { 2, 5, 8 }, { 2, 5, 7 } };
+
+    for (int i = 0; i < 2; i++) {
+        struct profile_builder b;
+        uint32_t               host, thread;
+        int64_t                now = 0;
+
+        builder_start(&b, FORMAT_XSPACE);
+        host = builder_host(&b, "h");
+        thread = builder_timeline(&b, host, NO_ID, "python");
+        for (int step = 0; step < 12; step++, now += 100000) {
+            builder_stat(&b, builder_slice(&b, thread, "train", ACTIVITY_STEP, now, 80000),
+                         STAT_STEP_NUMBER, step);
+            for (int pause = 0; pause < 3; pause++)
+                now += step == behind[i][pause] ? 900000 : 0;
+        }
+        builder_finish(&b);
+        run(&b);
+        assert_float_equal(builder_fact(&b, "step.used"), (i == 0 ? 11 : 8), 0);
+        assert_float_equal(builder_fact(&b, "step.max_ns"), (i == 0 ? 1000000 : 100000), 0);
+        builder_free(&b);
+    }
+}
+
 static void call(struct profile_builder *b, uint32_t thread, const char *name, int64_t start_ns)
 {
     builder_slice(b, thread, name, ACTIVITY_DISPATCH, start_ns, 10000);

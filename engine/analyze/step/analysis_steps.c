@@ -12,8 +12,9 @@
  * program's own runs are the steps then.
  *
  * Left out of averages: the first step if it took more than twice the median of the rest and no
- * other is like it or something was compiled in it, a step before a pause, those in which whatever
- * the host calls takes longer (step_pace.h), and those outside --steps.
+ * other is like it or something was compiled in it, a step before a pause that does not come again
+ * after as many steps, those in which whatever the host calls takes longer (step_pace.h), and those
+ * outside --steps.
  */
 #include "analyze/analysis.h"
 #include "analyze/step/step_find.h"

@@ -9,7 +9,11 @@
 #include "analyze/step/step_whole.h"
 #include "base/sample.h"
 
-enum { PAUSE_FACTOR = 4 }; /* a gap of so many steps is a pause, not part of the step before it */
+enum {
+    PAUSE_FACTOR = 4, /* a gap of so many steps is a pause, not part of the step before it */
+    FEWEST_PAUSES =
+        3, /* that follow each other after as many steps, until they are the program's */
+};
 
 /* Median distance from a marker's end to the next marker's start on the same host; -1: no pair. */
 static double median_between(const struct markers *markers, struct arena *scratch)
@@ -33,14 +37,44 @@ static double median_length(const struct markers *markers, struct arena *scratch
     return lengths ? sample_median(lengths, markers->list.count) : 0;
 }
 
-/* Windows from markers: to the next marker, unless a pause follows. The last one of a host ends
- * with its marker; where work follows markers, what follows the last one is not known. */
+/* From where a marker's work ends to the next marker; 0: there is none on its host. */
+static int64_t gap_behind(const struct markers *markers, size_t i)
+{
+    const struct marker *marker = &markers->list.items[i];
+    int64_t until_ns = marker->until_ns > marker->end_ns ? marker->until_ns : marker->end_ns;
+
+    return i + 1 < markers->list.count && marker[1].host == marker->host
+               ? marker[1].start_ns - until_ns
+               : 0;
+}
+
+/* Pauses that come again after the same number of steps, two at least, are what the program does at
+ * the end of each of its epochs: time of the steps. */
+static bool pauses_come_again(const struct markers *markers, double pause_ns)
+{
+    size_t last = SIZE_MAX, distance = 0, count = 0;
+
+    for (size_t i = 0; i < markers->list.count; i++) {
+        if ((double)gap_behind(markers, i) <= pause_ns)
+            continue;
+        if (count > 0 && (i - last < 2 || (distance && i - last != distance)))
+            return false;
+        distance = count++ > 0 ? i - last : 0;
+        last = i;
+    }
+    return count >= FEWEST_PAUSES;
+}
+
+/* Windows from markers: to the next marker, unless a pause follows that does not come again. The
+ * last one of a host ends with its marker; where work follows markers, what follows the last one is
+ * not known. */
 static bool make_windows(struct study *study, const struct markers *markers, struct arena *scratch)
 {
     struct steps *steps = &study->steps;
     double        between_ns = median_between(markers, scratch);
     double        length_ns = median_length(markers, scratch);
     double        pause_ns = PAUSE_FACTOR * (length_ns + (between_ns > 0 ? between_ns : 0));
+    bool          is_again = pauses_come_again(markers, pause_ns);
 
     for (size_t i = 0; i < markers->list.count; i++) {
         const struct marker *marker = &markers->list.items[i];
@@ -55,10 +89,7 @@ static bool make_windows(struct study *study, const struct markers *markers, str
                                       .is_used = true };
 
         if (next && next->host == marker->host) {
-            int64_t until_ns =
-                marker->until_ns > marker->end_ns ? marker->until_ns : marker->end_ns;
-
-            if ((double)(next->start_ns - until_ns) <= pause_ns)
+            if (is_again || (double)gap_behind(markers, i) <= pause_ns)
                 step.end_ns = next->start_ns;
             else
                 step.is_used = false, step.left_out = "a pause follows it";
