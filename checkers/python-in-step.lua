@@ -150,8 +150,11 @@ usually have, or an accelerator waits for it; else it is a bound. Silent where i
     end
     local weights = (p.framework == "tensorflow" or p.framework == "jax") and of_weights(p, cfg)
     if weights then return weights end
-    -- Frames of the program's own files say whose Python it is.
-    local own = p.framework == "jax" and cells and of_pauses(p, cfg, p:table("excess"):where {
+    -- Frames of the program's own files say whose Python it is. Where none of the steps' programs was called for in
+    -- them, all were before: no step waits for Python.
+    local is_called = not p:has("activities")
+      or p:table("activities"):where { kind = "dispatch", on_leader = true }:count() > 0
+    local own = p.framework == "jax" and cells and is_called and of_pauses(p, cfg, p:table("excess"):where {
       flaw = { like = "^(own-python|long-pause)$" }, source_file = { like = "." } })
     if own then return own end
     -- Eager dispatch and loops around programs leave gaps of their own.
@@ -270,6 +273,11 @@ usually have, or an accelerator waits for it; else it is a bound. Silent where i
       facts = { ["step.ns"] = 1e7, ["host.python_before_ns"] = 0, ["part.compute_ns"] = 5e6, ["python.path_ns"] = 0 },
       tables = { excess = { { cell = 1, flaw = "long-pause", cause = "python", ns = 2e6, share = 0.2, factor = 0,
                region = "$train.py:9 build_mask", source_file = "train.py", source_line = 9 } } } },
+    { name = "steps that were all called for before", format = "xspace", framework = "jax", finding = false,
+      facts = { ["step.ns"] = 1e7, ["host.python_before_ns"] = 0, ["part.compute_ns"] = 5e6, ["python.path_ns"] = 0 },
+      tables = { activities = { { name = "loop", kind = "python", on_leader = true, path_self_ns = 2e6 } },
+                 excess = { { cell = 1, flaw = "long-pause", cause = "wait.input", ns = 3e6, share = 0.3, factor = 0,
+                              region = "train.py:7 loop", source_file = "train.py", source_line = 7 } } } },
     { name = "pauses that nobody's frame explains", format = "xspace", framework = "jax", finding = false,
       facts = { ["step.ns"] = 1e7, ["host.python_before_ns"] = 0, ["part.compute_ns"] = 5e6, ["python.path_ns"] = 0 },
       tables = { excess = { { cell = 1, flaw = "long-pause", cause = "python", ns = 2e6, share = 0.2, factor = 0,
