@@ -27,8 +27,8 @@ collectives, which use few on purpose, and for libraries' products, which size t
           return nil
         end
         return {
-          title = ("%s runs %d blocks on %d multiprocessors, %s a step"):format(
-            row.family or row.name, row.grid_blocks, row.sm_count, fmt.ms(time_ns)),
+          title = ("%s runs %s on %d multiprocessors, %s a step"):format(
+            row.family or row.name, fmt.many(row.grid_blocks, "block", "blocks"), row.sm_count, fmt.ms(time_ns)),
           locations = row.source_file and row.source_file ~= ""
             and { { file = row.source_file, line = row.source_line } } or {},
           evidence = { { "blocks", row.grid_blocks, "count" },
