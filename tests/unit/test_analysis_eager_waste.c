@@ -69,7 +69,8 @@ TEST(statistics_are_read)
 }
 
 /* Three times arange, a difference and a mask of it: 1 + 2 + 3 + 0.2 us each, of which two are
- * again. Noise of the same size is drawn, so it is no constant. */
+ * again. Noise of the same size is drawn, so it is no constant, nor is room that rows are written
+ * into. */
 TEST(constants_are_built_again)
 {
     struct program program;
@@ -91,6 +92,14 @@ TEST(constants_are_built_again)
         call_of(&program, zeros, 1000);
         call_of(&program, noise, 2000);
         call_of(&program, mask, 3000);
+    }
+    uint32_t at = kind(&program, "aten::add", "f32[4]");
+    uint32_t rows = kind(&program, "aten::index_copy_", "f32[64,8] i64[4] f32[4,8]");
+    for (int i = 0; i < 3; i++) {
+        call_of(&program, zeros, 9000);
+        call_of(&program, arange, 1000);
+        call_of(&program, at, 1000);
+        call_of(&program, rows, 1000);
     }
     finish(&program);
     assert_true(fact(&program, "torch.constants_again") == 2);

@@ -255,6 +255,16 @@ static size_t constant_end(struct finder *finder, size_t first, uint64_t *hash)
     return end;
 }
 
+/* What rows are written into is no constant but room for them, as that of a cache. */
+static bool gets_rows(struct finder *finder, size_t first, size_t end)
+{
+    const struct eager_call *calls = finder->calls->list.items;
+
+    return end < finder->calls->list.count && is_together(&calls[first], &calls[end]) &&
+           str_equal(eager_base_name(profile_str(finder->profile, calls[end].type)),
+                     STR("index_copy"));
+}
+
 static bool count_recurrence(struct id_map *rows, struct recurrence *recurrences, uint32_t *count,
                              uint64_t hash, double ns)
 {
@@ -304,7 +314,7 @@ static bool count_constants(struct finder *finder)
             continue;
         end = constant_end(finder, i, &hash);
         end = end > i ? end : i + 1;
-        if (end - i >= FEWEST_CALLS &&
+        if (end - i >= FEWEST_CALLS && !gets_rows(finder, i, end) &&
             !count_recurrence(&rows, recurrences, &count, hash, span_of(finder, i, end)))
             return false;
     }
