@@ -72,7 +72,8 @@ static bool learn(struct finder *finder, size_t row)
     uint32_t                id;
 
     name = trains ? str_slice(name, gradient.len, name.len) : name;
-    finder->compares |= str_find(name, '/') >= name.len && is_comparison(type);
+    /* The gradient of a maximum compares, too: where it was. */
+    finder->compares |= !trains && str_find(name, '/') >= name.len && is_comparison(type);
     if (str_find(name, '/') >= name.len)
         return true;
     call = call_named(finder, str_slice(name, 0, str_find(name, '/')), &id);
