@@ -1,4 +1,19 @@
 -- What a step of an engine that serves a language model does.
+-- Rows that most of the products' time works on: graphs are captured for some sizes of batch, smaller ones are padded.
+local function rows_of_products(p)
+  local ns_of, all_ns = {}, 0
+  if not p:has("kernels") then return nil end
+  for row in p:table("kernels"):where { category = "gemm" }:each() do
+    local rows = (row.shapes or ""):match("(?:^|x)\\[(\\d+),\\d+\\]x\\[\\d+,\\d+\\]$")
+    if rows then
+      ns_of[rows], all_ns = (ns_of[rows] or 0) + row.total_ns, all_ns + row.total_ns
+    end
+  end
+  for rows, ns in pairs(ns_of) do
+    if ns > 0.5 * all_ns then return tonumber(rows) end
+  end
+end
+
 return rule {
   id = "serving-step", api = 1, version = "1.0.0",
   title = "What a step of the serving engine does",
@@ -9,6 +24,8 @@ return rule {
   params = {
     min_graph = { default = 0.5, min = 0, max = 1, unit = "share",
                   doc = "kernels of a decoding step in replayed graphs, from which it is captured" },
+    max_padding = { default = 0.2, min = 0, max = 1, unit = "share",
+                    doc = "rows of a decoding step's products that are no request's, from which it is told" },
     max_gap = { default = 0.1, min = 0, max = 10, unit = "ratio",
                 doc = "pause between steps over a step, from which the scheduler holds it up" },
   },
@@ -17,7 +34,8 @@ Engines mark their steps with the requests and tokens in them, or are seen by th
 then graphs that are replayed for as much work again and again are taken for decoding. Says what most of the time goes
 to, how long a step takes on the device, and how many new tokens a second that is. A decoding step reads all weights for
 one token of each request: it gains from more requests, narrower weights and replayed graphs. Reading prompts (prefill)
-is arithmetic. A fact without a price.]],
+is arithmetic. Where shapes tell more rows than there are requests, as with graphs for few sizes of batch, the rest is
+padding. A fact without a price.]],
 
   check = function(p, cfg)
     local phase, step_ns = p.fact["serving.phase"], p.fact["serving.step_ns"]
@@ -54,6 +72,13 @@ is arithmetic. A fact without a price.]],
     local remedy = text[phase]
     if phase == "decode" and graph < cfg.min_graph then
       remedy = "Capture the decoding step as a graph for each size of batch. " .. remedy
+    end
+    local tokens = p:has("serving.tokens") and p.fact["serving.tokens"] or requests
+    local rows = phase == "decode" and tokens and tokens >= 1 and rows_of_products(p) or nil
+    -- Far more rows are other work.
+    if rows and rows <= 8 * tokens and 1 - tokens / rows > cfg.max_padding then
+      evidence[#evidence + 1] = { "rows of its products that are padding", 1 - tokens / rows, "share" }
+      remedy = "Capture graphs for more sizes of batch: this one is padded. " .. remedy
     end
     if gap_ns > cfg.max_gap * step_ns then remedy = "Schedule the next step while this one runs. " .. remedy end
     return finding {

@@ -127,6 +127,21 @@ def serving_phases():
 
 
 @case
+def padded_batches():
+    """Decoding for 20 requests whose products have 32 rows: 12 of 32, 37.5 %, are padding. With 20 rows there is none, and 2000 rows are other work."""
+    for count in (32, 20, 2000):
+        trace = Trace()
+        for i in range(4):
+            at = 1000 + 5000 * i
+            trace.event("user_annotation", "step[DECODE bs=20]", at, 900)
+            trace.op("aten::mm", at + 10, 30, [[count, 4096], [4096, 4096]], ["c10::BFloat16"] * 2)
+            trace.kernel("nvjet_tst_128x256_64x4_1x2_h_bz_coopA_TNN", at + 15, at + 100, 1000)
+        finding = find(trace.advice(f"padded-{count}"), "serving-step")
+        text = text_of(finding)
+        expect(finding is not None and ("37.5" in text or "0.375" in text or "padded" in text) == (count == 32), f"{count} rows: {text[:600]}")
+
+
+@case
 def memory_for_servers():
     """Of an H100's 85 GB 1 GB is used while the device mostly waits for launches: four times as much is promised, of requests where nothing trains.
     At 84 GB there is advice for training to save some, where something trains."""
