@@ -63,7 +63,7 @@ const struct pattern *bind_pattern(lua_State *lua, int index)
         lua_setfield(lua, -2, "__gc");
     }
     lua_setmetatable(lua, -2); /* cache pattern */
-    *pattern = pattern_new((struct str) { text, len }, PATTERN_SEARCH, false, &err);
+    *pattern = pattern_new((struct str) { text, len }, PATTERN_OF_ONE, false, &err);
     if (!*pattern)
         luaL_error(lua, "pattern '%s': %s", text, err.text);
     lua_pushvalue(lua, index);

@@ -24,7 +24,9 @@ enum {
     INTS_PER_STATE = 6, /* of the workspace of pcre2_dfa_match: two lists of states */
     FEWEST_STATES = 16,
     MOST_STATES = 1 << 15,
-    REFUSED_BYTES = 80, /* of a name, as errors show it */
+    REFUSED_BYTES = 80,  /* of a name, as errors show it */
+    USES_WORTH_JIT = 64, /* of short subjects; making machine code takes as long as some */
+    BYTES_WORTH_JIT = 256,
 };
 /* Pairs of states that pcre2_dfa_match may compare at most, for all subjects of a pattern: by that
  * bound some ten seconds, as most matches compare few of them. */
@@ -35,6 +37,7 @@ struct experience {
     atomic_uint          runaways;
     atomic_uint          states; /* that were enough so far */
     atomic_uint_fast64_t work;
+    atomic_uint          uses; /* of PATTERN_OF_ONE */
     atomic_flag          is_refusing;
     atomic_bool          has_refused; /* then these are set */
     size_t               refused_bytes;
@@ -129,7 +132,8 @@ static pcre2_code *compile(struct str text, size_t offset, enum pattern_kind kin
                    (const char *)message);
         return NULL;
     }
-    pcre2_jit_compile(compiled, PCRE2_JIT_COMPLETE); /* without JIT it is only slower */
+    if (kind != PATTERN_OF_ONE)
+        pcre2_jit_compile(compiled, PCRE2_JIT_COMPLETE); /* without JIT it is only slower */
     return compiled;
 }
 
@@ -363,6 +367,21 @@ static void copy_spans(pcre2_match_data *found, size_t *spans, size_t max_spans,
         spans[i] = all[i] == PCRE2_UNSET ? SIZE_MAX : all[i];
 }
 
+/* Machine code is made once it is worth its time. No other thread uses the pattern meanwhile. */
+static void count_use(const struct pattern *pattern, struct str subject)
+{
+    atomic_uint *uses = &pattern->experience->uses;
+    unsigned     before = atomic_load(uses), more = 1;
+
+    if (pattern->kind != PATTERN_OF_ONE || before >= USES_WORTH_JIT)
+        return;
+    if (subject.len > BYTES_WORTH_JIT)
+        more = USES_WORTH_JIT;
+    atomic_store(uses, before + more);
+    for (size_t i = 0; before + more >= USES_WORTH_JIT && i < pattern->count; i++)
+        pcre2_jit_compile(pattern->codes[i], PCRE2_JIT_COMPLETE);
+}
+
 enum pattern_match pattern_find(const struct pattern *pattern, struct str subject, size_t from,
                                 size_t *spans, size_t max_spans, size_t *count)
 {
@@ -374,6 +393,7 @@ enum pattern_match pattern_find(const struct pattern *pattern, struct str subjec
         from = 0;
     if (from > subject.len)
         return PATTERN_NO;
+    count_use(pattern, subject);
     make_readable(&subject, &copy);
     while (from < subject.len && ((unsigned char)subject.data[from] & 0xC0) == 0x80)
         from++; /* inside of a letter */
@@ -433,6 +453,7 @@ enum pattern_match pattern_matches(const struct pattern *pattern, struct str sub
         return PATTERN_YES;
     if (atomic_load(&pattern->experience->has_refused))
         return PATTERN_TOO_COSTLY;
+    count_use(pattern, subject);
     make_readable(&readable, &copy);
     answer = match_any(pattern, readable);
     free(copy);

@@ -16,6 +16,7 @@ struct pattern; /* owned by the caller, freed by pattern_free */
 enum pattern_kind {
     PATTERN_WHOLE,  /* the string is matched from start to end */
     PATTERN_SEARCH, /* a match anywhere */
+    PATTERN_OF_ONE, /* the same, for one thread alone and mostly few subjects: cheaper to make */
 };
 /* is_list splits at commas. ERR_USAGE with the offset and PCRE2's message for a bad pattern. */
 struct pattern *pattern_new(struct str text, enum pattern_kind kind, bool is_list, struct err *err);

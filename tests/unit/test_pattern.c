@@ -227,3 +227,28 @@ TEST(captures_are_given)
     assert_int_equal(count, 0);
     pattern_free(pattern);
 }
+
+/* Before and after machine code is made: after 64 uses, or for a long subject at once. */
+TEST(a_pattern_of_one_thread_says_the_same_each_time)
+{
+    enum { LONG = 5000 };
+    static char     text[LONG];
+    struct err      err = { 0 };
+    struct pattern *often = pattern_new(STR("(\\d+)-b$"), PATTERN_OF_ONE, false, &err);
+    struct pattern *once = pattern_new(STR("a.*b$"), PATTERN_OF_ONE, false, &err);
+    size_t          spans[4], count;
+
+    for (int use = 0; use < 200; use++) {
+        assert_int_equal(pattern_find(often, STR("x 42-b"), 0, spans, 2, &count), PATTERN_YES);
+        assert_int_equal(count, 2);
+        assert_int_equal(spans[2], 2);
+        assert_int_equal(spans[3], 4);
+        assert_int_equal(pattern_matches(often, STR("x 42-c")), PATTERN_NO);
+    }
+    memset(text, 'a', sizeof text);
+    assert_int_equal(pattern_matches(once, (struct str) { text, LONG }), PATTERN_NO);
+    text[LONG - 1] = 'b';
+    assert_int_equal(pattern_matches(once, (struct str) { text, LONG }), PATTERN_YES);
+    pattern_free(often);
+    pattern_free(once);
+}
