@@ -113,15 +113,15 @@ return rule {
                 doc = "a step from which this is a price: another program holds a shorter one up as long as it takes" },
   },
   doc = [[
-A step is slow when its modified z score, 0.6745 times its distance from the median over the median
-absolute deviation, exceeds 3.5. What slow steps cost is their time above the median, spread over
-all steps. In a short recording, or where steps take less than what another program may hold them up for,
-that may be chance: then it is a fact without a price. Where the excess of several slow steps is all of one class
-that is not computing, as of host work behind every tenth step, or of one call that the other steps do not have, it is
-priced all the same, as a note; not where the other steps, too, are mostly made of it. What the leading thread does in
-each slow step for most of its excess is named, with the program's line: the outermost call that the others do not have
-(saving, evaluation), else the innermost that takes far longer, else a pause in which nothing was recorded. Silent with
-fewer than min_steps steps.]],
+A step is slow when its modified z score, 0.6745 times its distance from the median over the median absolute
+deviation, exceeds 3.5. What slow steps cost is their time above the median, spread over all steps. In a short
+recording, or where steps take less than what another program may hold them up for, that may be chance: then it is a
+fact without a price. Where the excess of several slow steps is all of one class that is not computing, as of host
+work behind every tenth step, or of one call that the other steps do not have, it is priced all the same, as a note;
+not where the other steps, too, are mostly made of it. What the leading thread does in each slow step for most of its
+excess is named, with the program's line: the outermost call that the others do not have (saving, evaluation), else a
+pause in which nothing was recorded, what it waits for, or what takes far longer. Silent with fewer than min_steps
+steps.]],
 
   check = function(p, cfg)
     local step_ns, used = p.fact["step.ns"], p.fact["step.used"]

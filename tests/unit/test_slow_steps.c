@@ -95,3 +95,19 @@ TEST(a_pause_is_told_by_what_came_before)
     check(&b, "aten::mm", "is_only", 1);
     builder_free(&b);
 }
+
+/* The op's second run, of 20, is a pool thread's, for which the leading one waits. */
+TEST(what_is_waited_for_is_named)
+{
+    struct profile_builder b;
+    uint32_t               thread;
+    int64_t                at_ns = add_steps(&b, &thread);
+    uint32_t               pool = builder_timeline(&b, 0, NO_ID, "pool");
+
+    builder_slice(&b, thread, "aten::mm", ACTIVITY_OP, at_ns, 20 * MS);
+    builder_slice(&b, thread, "wait", ACTIVITY_WAIT, at_ns, 20 * MS);
+    builder_slice(&b, pool, "aten::conv2d", ACTIVITY_OP, at_ns, 20 * MS);
+    run(&b, thread);
+    check(&b, "aten::conv2d", "extra_ns", 20 * MS);
+    builder_free(&b);
+}

@@ -2,9 +2,9 @@
  * slow_steps: what the few steps that take far longer than the others do that the others do not.
  * The events of the leading thread that begin in a step are added up by activity, for each slow
  * step and on average for the others. What holds half and more of a slow step's excess stands for
- * it: the outermost of those that the others do not have, else the innermost; where no event has
- * it, the pause in which nothing was recorded. cost  O(events of the leading thread in at most 116
- * steps)
+ * it: the outermost event that the others do not have, else pauses that the step waits for, what
+ * other threads do that it waits for, or the innermost event that takes longer.
+ *   cost  O(events of the leading thread and segments of the path in at most 116 steps)
  */
 #include "analyze/analysis.h"
 #include "analyze/emit.h"
@@ -24,7 +24,8 @@ static const struct column_spec slow_columns[] = {
     [C_NS] = { "ns", UNIT_NS, "its length" },
     [C_EXCESS] = { "excess_ns", UNIT_NS, "above the median step" },
     [C_NAME] = { "name", UNIT_NAME,
-                 "what the leading thread does for most of that; of a pause, what it did before" },
+                 "what takes most of that, on the leading thread or awaited; of a pause, what was "
+                 "before" },
     [C_KIND] = { "kind", UNIT_NAME, "what that is; pause: no event was recorded" },
     [C_FILE] = { "file", UNIT_NAME, "source file of the program's own line" },
     [C_LINE] = { "line", UNIT_COUNT, "source line" },
@@ -43,7 +44,8 @@ struct did { /* what the leading thread did in a step, by activity */
     uint32_t event;    /* the first one */
 };
 struct in_step {
-    struct did *did;
+    struct did *did;     /* of the leading thread */
+    struct did *awaited; /* of other threads, as far as the step waits for it */
     double      pause_ns, longest_pause_ns;
     uint32_t    before_pause; /* the event in front of the longest pause, or NO_ID */
 };
@@ -83,7 +85,12 @@ static void add_event(struct in_step *in, const struct study *study, uint32_t ev
     did->until_ns = end_ns;
 }
 
-/* Adds up the events that begin in the step; a mark's own is no work. */
+static bool is_work(enum activity_kind kind)
+{
+    return kind != ACTIVITY_STEP && activity_kind_class(kind) != CLASS_WAIT;
+}
+
+/* Adds up the events that begin in the step. */
 static void add_events(struct in_step *in, const struct study *study, const struct step *step)
 {
     const struct profile  *profile = study->profile;
@@ -97,13 +104,29 @@ static void add_events(struct in_step *in, const struct study *study, const stru
             break;
         if (end_ns > step->end_ns)
             end_ns = step->end_ns;
-        if (end_ns > start_ns && event_activity(profile, event)->kind != ACTIVITY_STEP)
+        if (end_ns > start_ns && is_work(event_activity(profile, event)->kind))
             add_event(in, study, event, end_ns);
     }
 }
 
-/* Adds up what the step's path has of the leading thread outside of any event. */
-static void add_pauses(struct in_step *in, const struct study *study, const struct step *step)
+/* What the leading thread did last, given what it did before the segment. */
+static uint32_t add_segment(struct in_step *in, const struct study *study,
+                            const struct segment *segment, uint32_t last)
+{
+    const struct frame *frame = &study->path.frames.items[segment->frame];
+    struct did         *awaited = &in->awaited[event_activity_id(study->profile, frame->event)];
+
+    if (frame->timeline == study->path.leader)
+        return frame->event;
+    if (awaited->ns <= 0)
+        awaited->event = frame->event;
+    awaited->ns += (double)(segment->end_ns - segment->start_ns);
+    return last;
+}
+
+/* Adds up what the step's path has of other threads, and of the leading one outside of any event.
+ */
+static void add_path(struct in_step *in, const struct study *study, const struct step *step)
 {
     const struct path *path = &study->path;
     uint32_t           last = NO_ID;
@@ -115,9 +138,8 @@ static void add_pauses(struct in_step *in, const struct study *study, const stru
         if (segment->start_ns >= step->end_ns)
             break;
         if (!segment->is_python) {
-            if (segment->frame != NO_ID &&
-                path->frames.items[segment->frame].timeline == path->leader)
-                last = path->frames.items[segment->frame].event;
+            if (segment->frame != NO_ID)
+                last = add_segment(in, study, segment, last);
             continue;
         }
         in->pause_ns += ns;
@@ -129,13 +151,13 @@ static void add_pauses(struct in_step *in, const struct study *study, const stru
 static void add_step(struct in_step *in, const struct study *study, const struct step *step)
 {
     add_events(in, study, step);
-    add_pauses(in, study, step);
+    add_path(in, study, step);
 }
 
 static void forget(struct in_step *in, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        in->did[i] = (struct did) { 0 };
+        in->did[i] = in->awaited[i] = (struct did) { 0 };
     in->pause_ns = in->longest_pause_ns = 0;
     in->before_pause = NO_ID;
 }
@@ -158,7 +180,7 @@ static bool add_others(struct in_step *usual, const struct study *study)
         count++;
     }
     for (size_t a = 0; count > 0 && a < activity_count(study); a++)
-        usual->did[a].ns /= count;
+        usual->did[a].ns /= count, usual->awaited[a].ns /= count;
     if (count > 0)
         usual->pause_ns /= count;
     return count > 0;
@@ -166,19 +188,19 @@ static bool add_others(struct in_step *usual, const struct study *study)
 
 /* What stands for the excess: an activity, or NO_ID. Of two of equal length, the one around the
  * other. */
-static uint32_t most_of(const struct in_step *now, const struct in_step *usual, size_t count,
+static uint32_t most_of(const struct did *now, const struct did *usual, size_t count,
                         double excess_ns, bool only)
 {
     uint32_t best = NO_ID;
 
     for (uint32_t a = 0; a < count; a++) {
-        const struct did *did = &now->did[a];
-        double            usual_ns = usual->did[a].ns;
+        const struct did *did = &now[a];
+        double            usual_ns = usual[a].ns;
 
         if (did->ns - usual_ns < EXPLAINS * excess_ns || (only && usual_ns > ELSEWHERE * did->ns))
             continue;
-        if (best == NO_ID || (only ? did->ns > now->did[best].ns : did->ns < now->did[best].ns) ||
-            (did->ns == now->did[best].ns && did->event < now->did[best].event))
+        if (best == NO_ID || (only ? did->ns > now[best].ns : did->ns < now[best].ns) ||
+            (did->ns == now[best].ns && did->event < now[best].event))
             best = a;
     }
     return best;
@@ -196,44 +218,77 @@ static uint32_t own_source(const struct study *study, const bool *is_user, uint3
     return NO_ID;
 }
 
+struct standing {   /* for a slow step's excess */
+    uint32_t event; /* of a pause, the one in front; NO_ID: none */
+    bool     is_pause, is_found;
+    double   ns, usual_ns;
+};
+
+static struct standing standing_of(const struct did *now, const struct did *usual,
+                                   uint32_t activity)
+{
+    return (struct standing) { .event = now[activity].event,
+                               .is_found = true,
+                               .ns = now[activity].ns,
+                               .usual_ns = usual[activity].ns };
+}
+
+static struct standing what_stands(const struct in_step *now, const struct in_step *usual,
+                                   size_t count, double excess_ns)
+{
+    uint32_t best = most_of(now->did, usual->did, count, excess_ns, true);
+
+    if (best != NO_ID)
+        return standing_of(now->did, usual->did, best);
+    if (now->pause_ns - usual->pause_ns >= EXPLAINS * excess_ns)
+        return (struct standing) { .event = now->before_pause,
+                                   .is_pause = true,
+                                   .is_found = true,
+                                   .ns = now->pause_ns,
+                                   .usual_ns = usual->pause_ns };
+    best = most_of(now->awaited, usual->awaited, count, excess_ns, false);
+    if (best != NO_ID)
+        return standing_of(now->awaited, usual->awaited, best);
+    best = most_of(now->did, usual->did, count, excess_ns, false);
+    return best != NO_ID ? standing_of(now->did, usual->did, best) : (struct standing) { 0 };
+}
+
+static void set_standing(struct study *study, struct table *table, size_t row,
+                         const struct standing *what, const bool *is_user)
+{
+    const struct profile *profile = study->profile;
+    uint32_t    source = what->event == NO_ID ? NO_ID : own_source(study, is_user, what->event);
+    const char *kind = "pause";
+
+    if (!what->is_pause)
+        kind = activity_kind_name(event_activity(profile, what->event)->kind);
+    if (what->event != NO_ID)
+        emit_name(table, C_NAME, row, event_activity(profile, what->event)->name);
+    emit_name(table, C_KIND, row, facts_name(&study->facts, str_from(kind)));
+    if (source != NO_ID) {
+        emit_name(table, C_FILE, row, profile->sources.items[source].file);
+        emit_number(table, C_LINE, row, profile->sources.items[source].line);
+    }
+    emit_number(table, C_EXTRA, row, what->ns - what->usual_ns);
+    emit_number(table, C_USUAL, row, what->usual_ns);
+    emit_number(table, C_ONLY, row, what->usual_ns <= ELSEWHERE * what->ns);
+}
+
 static bool add_row(struct study *study, struct table *table, const struct step *step,
                     const struct in_step *now, const struct in_step *usual, const bool *is_user)
 {
-    const struct profile *profile = study->profile;
-    double                ns = (double)(step->end_ns - step->start_ns);
-    double                excess_ns = ns - study->steps.median_ns;
-    size_t                count = activity_count(study), row = table_add(table, study->arena);
-    uint32_t              best = most_of(now, usual, count, excess_ns, true), event, source;
-    bool is_pause, is_paused = now->pause_ns - usual->pause_ns >= EXPLAINS * excess_ns;
+    double          ns = (double)(step->end_ns - step->start_ns);
+    double          excess_ns = ns - study->steps.median_ns;
+    size_t          row = table_add(table, study->arena);
+    struct standing what = what_stands(now, usual, activity_count(study), excess_ns);
 
     if (row == SIZE_MAX)
         return false;
     emit_number(table, C_NUMBER, row, (double)step->number);
     emit_number(table, C_NS, row, ns);
     emit_number(table, C_EXCESS, row, excess_ns);
-    if (best == NO_ID && !is_paused)
-        best = most_of(now, usual, count, excess_ns, false);
-    is_pause = best == NO_ID && is_paused;
-    event = best != NO_ID ? now->did[best].event : is_pause ? now->before_pause : NO_ID;
-    if (best == NO_ID && !is_pause)
-        return true;
-    if (event != NO_ID)
-        emit_name(table, C_NAME, row, event_activity(profile, event)->name);
-    emit_name(table, C_KIND, row,
-              facts_name(&study->facts, is_pause ? STR("pause")
-                                                 : str_from(activity_kind_name(
-                                                       event_activity(profile, event)->kind))));
-    source = event == NO_ID ? NO_ID : own_source(study, is_user, event);
-    if (source != NO_ID) {
-        emit_name(table, C_FILE, row, profile->sources.items[source].file);
-        emit_number(table, C_LINE, row, profile->sources.items[source].line);
-    }
-    const double all_ns = is_pause ? now->pause_ns : now->did[best].ns;
-    const double usual_ns = is_pause ? usual->pause_ns : usual->did[best].ns;
-
-    emit_number(table, C_EXTRA, row, all_ns - usual_ns);
-    emit_number(table, C_USUAL, row, usual_ns);
-    emit_number(table, C_ONLY, row, usual_ns <= ELSEWHERE * all_ns);
+    if (what.is_found)
+        set_standing(study, table, row, &what, is_user);
     return true;
 }
 
@@ -245,8 +300,10 @@ static bool fill(struct study *study, struct arena *scratch)
     const bool    *is_user = profile_user_sources(study->profile, true, scratch);
 
     usual.did = arena_new_array(scratch, struct did, count + 1);
+    usual.awaited = arena_new_array(scratch, struct did, count + 1);
     now.did = arena_new_array(scratch, struct did, count + 1);
-    if (!table || !is_user || !usual.did || !now.did)
+    now.awaited = arena_new_array(scratch, struct did, count + 1);
+    if (!table || !is_user || !usual.did || !usual.awaited || !now.did || !now.awaited)
         return false;
     if (!add_others(&usual, study))
         return true;
