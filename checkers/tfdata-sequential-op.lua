@@ -49,7 +49,7 @@ local function wasted(p, cfg)
   local taken = math.max(map.calls, stages:where { parent = map.name }:max("calls") or 0)
   local kept = math.max(filter.calls, 1e-3) / taken
   if kept > cfg.max_kept then return nil end
-  local is_shard = filter.type == "Shard"
+  local is_shard, rejects = filter.type == "Shard", filter.name:find("DirectedInterleave.*::Filter$") ~= nil
   local saved_ns = saved_by(p, map, filter, kept)
   return finding {
     title = ("A %s keeps %s of what %s makes for it; the step waits %s"):format(
@@ -64,7 +64,11 @@ local function wasted(p, cfg)
       fmt.pct(kept), fmt.pct(cfg.max_kept)),
     remedy = is_shard and {
       text = "Take the worker's share of files or records first, before anything is read, decoded or shuffled.",
-      code = "ds = files.shard(workers, index).map(decode, num_parallel_calls=tf.data.AUTOTUNE)" } or {
+      code = "ds = files.shard(workers, index).map(decode, num_parallel_calls=tf.data.AUTOTUNE)" } or rejects and {
+      text = "Balance classes before the costly map, on labels alone; sampling from a repeated dataset of each class "
+        .. "throws nothing away.",
+      code = "ds = tf.data.Dataset.sample_from_datasets([ones.repeat(), zeros.repeat()], [0.5, 0.5]).map(decode, "
+        .. "num_parallel_calls=tf.data.AUTOTUNE)" } or {
       text = "Filter before the costly map, on what the record holds already.",
       code = "ds = ds.filter(keep).map(decode, num_parallel_calls=tf.data.AUTOTUNE)" },
     impact = impact.exposed { ns = saved_ns, low = 0.7 * saved_ns, high = math.min(saved_ns, step_ns) },
