@@ -255,14 +255,19 @@ static size_t constant_end(struct finder *finder, size_t first, uint64_t *hash)
     return end;
 }
 
-/* What rows are written into is no constant but room for them, as that of a cache. */
+/* What rows are written into is no constant but room for them, as that of a cache. Their places may
+ * be counted in between. */
 static bool gets_rows(struct finder *finder, size_t first, size_t end)
 {
+    enum { FARTHEST = 4 };
     const struct eager_call *calls = finder->calls->list.items;
 
-    return end < finder->calls->list.count && is_together(&calls[first], &calls[end]) &&
-           str_equal(eager_base_name(profile_str(finder->profile, calls[end].type)),
-                     STR("index_copy"));
+    for (size_t i = end; i < end + FARTHEST && i < finder->calls->list.count; i++)
+        if (is_together(&calls[first], &calls[i]) &&
+            str_equal(eager_base_name(profile_str(finder->profile, calls[i].type)),
+                      STR("index_copy")))
+            return true;
+    return false;
 }
 
 static bool count_recurrence(struct id_map *rows, struct recurrence *recurrences, uint32_t *count,
