@@ -109,6 +109,28 @@ static void add_events(struct in_step *in, const struct study *study, const stru
     }
 }
 
+static bool is_of_leader(const struct study *study, const struct frame *frame)
+{
+    enum activity_kind kind = event_activity(study->profile, frame->event)->kind;
+
+    return frame->timeline == study->path.leader && activity_kind_class(kind) != CLASS_MARK;
+}
+
+/* What the leading thread did last before a segment, or NO_ID. */
+static uint32_t last_before(const struct study *study, size_t row)
+{
+    enum { LOOK_BACK = 256 };
+    const struct path *path = &study->path;
+
+    for (size_t i = row; i > 0 && row - i < LOOK_BACK; i--) {
+        uint32_t frame = path->segments.items[i - 1].frame;
+
+        if (frame != NO_ID && is_of_leader(study, &path->frames.items[frame]))
+            return path->frames.items[frame].event;
+    }
+    return NO_ID;
+}
+
 /* What the leading thread did last, given what it did before the segment. */
 static uint32_t add_segment(struct in_step *in, const struct study *study,
                             const struct segment *segment, uint32_t last)
@@ -117,7 +139,7 @@ static uint32_t add_segment(struct in_step *in, const struct study *study,
     struct did         *awaited = &in->awaited[event_activity_id(study->profile, frame->event)];
 
     if (frame->timeline == study->path.leader)
-        return frame->event;
+        return is_of_leader(study, frame) ? frame->event : last;
     if (awaited->ns <= 0)
         awaited->event = frame->event;
     awaited->ns += (double)(segment->end_ns - segment->start_ns);
@@ -129,9 +151,10 @@ static uint32_t add_segment(struct in_step *in, const struct study *study,
 static void add_path(struct in_step *in, const struct study *study, const struct step *step)
 {
     const struct path *path = &study->path;
-    uint32_t           last = NO_ID;
+    size_t             first = path_segment_behind(path, step->start_ns);
+    uint32_t           last = last_before(study, first);
 
-    for (size_t i = path_segment_behind(path, step->start_ns); i < path->segments.count; i++) {
+    for (size_t i = first; i < path->segments.count; i++) {
         const struct segment *segment = &path->segments.items[i];
         double                ns = (double)(segment->end_ns - segment->start_ns);
 
