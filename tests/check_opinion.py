@@ -91,6 +91,8 @@ def compare_steps(comparison):
     if marked and [step[1:] for step in ours] == [step[1:] for step in marked]:
         origin = marked[0][0] - ours[0][0]  # the first one ties the clocks, the others have to agree
     here = [(start + origin, length, number) for start, length, number in ours]
+    if len(here) == len(marked) > 1 and here != marked and here[-1] == theirs.without_tail(marked):
+        marked[-1] = here[-1]
     odd = []
     if here != marked and not theirs.busy and marked:
         # markers of a host that only enqueues tell nothing: runs of the program are the steps
@@ -159,12 +161,15 @@ def compare_devices(comparison):
     # Where not all copies of a name tell their bytes, as those by a kernel, their instruction may: no opinion then.
     untold = {copy_name(item.direction, item.name) for item in comparison.theirs.copies if item.bytes is None}
     copies = [row | {'bytes': 0} if copy_name(row.get('direction'), row['name']) in untold else row for row in copies]
+    # A copy is of the step that asked for it, which may be made ahead of that step's work.
+    of_steps = [item for item in comparison.theirs.copies
+               if (model.inside(item.start, comparison.windows) if item.asked is None
+                   else model.inside(item.asked, comparison.called))]
     comparison.same_sums('copies', copies, lambda row: copy_name(row.get('direction'), row['name']),
                          ('count', 'bytes', 'ns'),
-                         comparison.sums_of(comparison.theirs.copies,
-                                            lambda item: copy_name(item.direction, item.name),
-                                            lambda item: (1, 0 if copy_name(item.direction, item.name) in untold
-                                                          else item.bytes, item.end - item.start)),
+                         model.sums((copy_name(item.direction, item.name),
+                                     (1, 0 if copy_name(item.direction, item.name) in untold else item.bytes,
+                                      item.end - item.start)) for item in of_steps),
                          comparison.places_of(comparison.theirs.kernels) or 1)
 
 

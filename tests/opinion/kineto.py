@@ -76,13 +76,16 @@ def add_slice(found, event, start, end):
     place = (event.get('pid'), event.get('tid'))
     if category in CALL and 'correlation' in args:
         found.calls[args['correlation']] = start
+        found.call_places[args['correlation']] = place
+    if category in OP | CALL | KERNEL | COPY | SET and not name.startswith(('ProfilerStep#', 'Optimizer.', 'enumerate(')):
+        found.work.append((start, end))
     if category in KERNEL | COPY | SET:
         device = device_of(event, args)
         found.busy.append((device, start, end))
         found.launch_done(args.get('correlation'), end)
         if category in COPY:
             found.copies.append(model.Copy(direction(name), name, start, end,
-                                             number(args.get('bytes'), None)))
+                                             number(args.get('bytes'), None), args.get('correlation')))
         elif category in KERNEL:
             found.kernels.append(model.Slice(name, start, end, device))
             if DEVICE_COLLECTIVES.search(name):
@@ -92,6 +95,7 @@ def add_slice(found, event, start, end):
         add_accelerator(found, name, start, end, args, device_of(event, args))
     elif category in RANGE and name.startswith('ProfilerStep#'):
         found.markers.append((number(name[13:], None), start, end))
+        found.marking.add(place)
     elif category in RANGE and (name.startswith(HOST_COLLECTIVES) or name == 'record_param_comms'):
         found.host_collectives.append(model.Slice(name, start, end, place))
         found.ops.append(model.Slice(name, start, end, place))
@@ -120,6 +124,8 @@ def opinion_of(path):
         elif phase in ('i', 'I') and event.get('name') == '[memory]':
             add_memory(found, event.get('args') or {}, in_use)
     found.host_collectives = model.outermost(found.host_collectives)
+    found.copies = [copy._replace(asked=found.calls.get(copy.asked) if found.call_places.get(copy.asked) in found.marking
+                                  else None) for copy in found.copies]
     return found
 
 

@@ -1,9 +1,11 @@
 """What a recording holds, in plain lists, the same for all formats, and sums over them."""
 import bisect
+import statistics
 from collections import namedtuple
 
-# direction is h2d, d2h, d2d, p2p, h2h or ""; bytes is None where they are not recorded
-Copy = namedtuple('Copy', 'direction name start end bytes')
+# direction is h2d, d2h, d2d, p2p, h2h or ""; bytes is None where they are not recorded; asked: when the thread that marks
+# steps asked for it, None where another one did or none is recorded
+Copy = namedtuple('Copy', 'direction name start end bytes asked', defaults=(None,))
 
 
 class Slice:
@@ -29,7 +31,9 @@ class Opinion:
         self.halves, self.begun = [], []  # of copies beside a core: (core, name, event); (core, Copy) of both
         self.blits, self.copy_calls = [], {}  # copies by a kernel, and calls by correlation
         self.calls, self.done = {}, {}  # by correlation: when a host called, when what that launched was done
+        self.call_places, self.marking = {}, set()  # by correlation: the calling thread; threads that mark steps
         self.first = None             # start of the earliest event
+        self.work = []                # (start, end) of what is neither a mark nor a frame of Python
         self.origin = None            # what times count from, where that is not the earliest event
         self.extents = set()          # (start, length) of all events, and of runs of programs
 
@@ -69,6 +73,18 @@ class Opinion:
             reach = max(done[number], start)
             found[number] = start, reach
         return found
+
+    def without_tail(self, marked):
+        """The last of such steps, (start, length, number), where what is behind its last work is longer than behind that of
+        any other by a tenth of a step: leaving the loop. It ends then as far behind its work as is usual. None: it is not."""
+        ends = [start for start, _, _ in marked[1:]] + [marked[-1][0] + marked[-1][1]]
+        tails = [max(end - max((done for begin, done in self.work if start <= begin < end), default=start), 0)
+                 for (start, _, _), end in zip(marked, ends)]
+        usual = statistics.median(tails[:-1])
+        length = statistics.median(end - start for (start, _, _), end in zip(marked[:-1], ends))
+        if tails[-1] - max(tails[:-1]) <= 0.1 * length:
+            return None
+        return marked[-1][0], marked[-1][1] - int(tails[-1] - usual), marked[-1][2]
 
     def edges(self):
         return {start for start, _ in self.extents} | {start + length for start, length in self.extents}
