@@ -16,7 +16,8 @@ then memory. Silent where all were recorded.]],
     local option, code, why
     if has_ops and not p.fact["coverage.has_shapes"] then
       option, code, why = "tensor shapes", "record_shapes=True", "rules about products, layouts, padding and small work"
-    elseif p.fact["coverage.collectives"] > 0 and p.fact["coverage.hosts"] < 2 then
+    elseif p.fact["coverage.collectives"] > 0 and p.fact["coverage.hosts"] < 2 and
+        not (p:has("coverage.world_size") and p.fact["coverage.world_size"] == 1) then
       option, code, why = "another rank", nil, "rules about stragglers and skew"
     elseif has_ops and not p.fact["coverage.has_stacks"] then
       option, code, why = "Python stacks", "with_stack=True",
@@ -41,6 +42,10 @@ then memory. Silent where all were recorded.]],
       facts = { ["coverage.events"] = 1e4, ["coverage.ops"] = 100, ["coverage.has_shapes"] = false,
                 ["coverage.has_stacks"] = true, ["coverage.memory_events"] = 10, ["coverage.collectives"] = 0,
                 ["coverage.hosts"] = 1 } },
+    { name = "the job has one rank", format = "kineto", framework = "pytorch", finding = false,
+      facts = { ["coverage.events"] = 1e4, ["coverage.ops"] = 100, ["coverage.has_shapes"] = true,
+                ["coverage.has_stacks"] = true, ["coverage.memory_events"] = 10, ["coverage.collectives"] = 6,
+                ["coverage.hosts"] = 1, ["coverage.world_size"] = 1 } },
     { name = "everything", format = "kineto", framework = "pytorch", finding = false,
       facts = { ["coverage.events"] = 1e4, ["coverage.ops"] = 100, ["coverage.has_shapes"] = true,
                 ["coverage.has_stacks"] = true, ["coverage.memory_events"] = 10, ["coverage.collectives"] = 0,

@@ -100,3 +100,15 @@ uint32_t emit_devices(struct study *study, uint32_t count)
     snprintf(name, sizeof name, "%u devices", count);
     return facts_name(&study->facts, str_from(name));
 }
+
+const char *emit_other_ranks(const struct study *study)
+{
+    const struct profile *profile = study->profile;
+    bool                  has_collectives = false;
+
+    for (size_t i = 0; i < profile->activities.count && !has_collectives; i++)
+        has_collectives = profile->activities.items[i].kind == ACTIVITY_COLLECTIVE;
+    return profile->world_size > 1 || (profile->world_size < 0 && has_collectives)
+               ? "the other ranks' files"
+               : NULL;
+}

@@ -15,6 +15,10 @@ uint32_t emit_shapes(struct study *study, const struct op *op);
 /* Fills err for an analysis that ran out of memory; returns false. */
 bool emit_limit(const char *what, struct err *err);
 
+/* What would show the other ranks of the job: "the other ranks' files". NULL: it has one rank, by its
+ * own words or because it calls no collective. */
+const char *emit_other_ranks(const struct study *study);
+
 /* "4 devices". */
 uint32_t emit_devices(struct study *study, uint32_t count);
 

@@ -333,7 +333,8 @@ static bool set_wait(const struct comm *comm)
             wait_ns += sum_ns / parts - least_ns;
     }
     if (!is_shared)
-        return facts_absent(&comm->study->facts, produces[WAIT_NS].name, "the other ranks' files",
+        return facts_absent(&comm->study->facts, produces[WAIT_NS].name,
+                            emit_other_ranks(comm->study),
                             "no two devices or ranks share a collective in the recorded steps");
     return facts_set(&comm->study->facts, &produces[WAIT_NS],
                      wait_ns / (double)comm->windows.count);
@@ -502,8 +503,8 @@ static bool make(struct study *study, struct arena *scratch)
         return false;
     }
     if (study->profile->hosts.count < 2)
-        return facts_absent(&study->facts, "ranks.|ranks", "the other ranks' files", one) &&
-               (comm.list.items.count == 0 || match_absent(study, "the other ranks' files", one));
+        return facts_absent(&study->facts, "ranks.|ranks", emit_other_ranks(study), one) &&
+               (comm.list.items.count == 0 || match_absent(study, emit_other_ranks(study), one));
     return ranks_fill(&rows, scratch, &ranks) && set_rank_facts(&comm, ranks);
 }
 

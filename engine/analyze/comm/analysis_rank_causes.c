@@ -2,6 +2,7 @@
  * recordings that are looked at together nothing is known of the ranks but the first that could be
  * compared. */
 #include "analyze/analysis.h"
+#include "analyze/emit.h"
 
 static const struct fact_spec produces[] = {
     { "ranks.stages", UNIT_COUNT, "stages of the pipeline that ranks are; 1: there is none" },
@@ -44,10 +45,11 @@ static const struct table_spec tables[] = {
 
 static bool run(struct study *study, struct err *err)
 {
-    static const char capture[] = "summaries of the ranks, by tfprof summarize";
-    const char       *reason = study->profile->hosts.count < 2
-                                   ? "one rank was recorded"
-                                   : "recordings are looked at together, without summaries";
+    const char *capture =
+        emit_other_ranks(study) ? "summaries of the ranks, by tfprof summarize" : NULL;
+    const char *reason = study->profile->hosts.count < 2
+                             ? "one rank was recorded"
+                             : "recordings are looked at together, without summaries";
 
     for (size_t i = 0; i < ARRAY_COUNT(produces); i++)
         if (!facts_absent(&study->facts, produces[i].name, capture, "%s", reason))

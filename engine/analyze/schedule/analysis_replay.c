@@ -191,7 +191,7 @@ static bool list_late(struct study *study, const struct event_graph *graph, stru
     struct table    *table;
 
     if (study->profile->hosts.count < 2)
-        return facts_absent(&study->facts, tables[0].name, "the other ranks' files",
+        return facts_absent(&study->facts, tables[0].name, emit_other_ranks(study),
                             "one rank was recorded");
     if (!lateness_make(graph, MOST_LATE, scratch, &list))
         return false;
@@ -261,9 +261,9 @@ static bool list_delays(struct study *study, const struct whatif *whatif)
     struct table *table;
 
     if (!whatif->ranks.count)
-        return facts_absent(&study->facts, "efficiency.imbalance", "the other ranks' files",
+        return facts_absent(&study->facts, "efficiency.imbalance", emit_other_ranks(study),
                             "no rank holds others up") &&
-               facts_absent(&study->facts, tables[1].name, "the other ranks' files",
+               facts_absent(&study->facts, tables[1].name, emit_other_ranks(study),
                             "no rank holds others up");
     table = facts_table(&study->facts, &tables[1]);
     for (size_t i = 0; table && i < whatif->ranks.count; i++) {
