@@ -54,8 +54,9 @@ const char *judge_percent(struct arena *arena, double share);
 /* Every op or kernel that both have slower by about one factor: that factor; else 0. */
 double uniform_factor(const struct judging *judging);
 /* Of a step that became longer, with the same work on processors: by how much that takes longer,
- * where other programs on them explain it (at its fastest it does not take longer, or all of it but
- * the op that grew most takes longer beside a steady accelerator); else 0. */
+ * where other programs on them explain it: at its fastest it does not take longer, or all of it but
+ * the op that grew most takes longer and little as long as before, or beside a steady accelerator;
+ * else 0. */
 double load_factor(const struct judging *judging, double before_ns, double after_ns);
 
 #endif

@@ -1,6 +1,7 @@
 /* uniform: is everything slower? Then it is the machine, not the code. Clocks slow down everything
  * by one factor. Other programs on a processor hold up work in some steps and not in others, so
- * that at its fastest it takes as long as before; a change of code shows then, too. */
+ * that at its fastest it takes as long as before; a change of code shows then, too. Or they slow
+ * down most of it, while a change of code leaves the rest as it was. */
 #include "gate/judge.h"
 
 #include "base/sample.h"
@@ -12,6 +13,7 @@ enum { FEWEST_ITEMS = 5 };
 static const double SPREAD = 0.05, SMALLEST_FACTOR = 1.02, COVERED_SHARE = 0.5,
                     SAME_WORK = 0.9, /* of the ops' time, in ops that both call as often */
     SHARED_CHANGE = 0.33,            /* of the step's change, that shows in that work too */
+    SPARED = 0.4, AS_IT_WAS = 0.1,   /* of the time, that another load may leave so, within this */
     CODES_SHARE = 0.5;               /* of what work grew, that it also grew at its fastest */
 
 struct same_work {                               /* rows of one type that both have equally often */
@@ -22,9 +24,16 @@ struct same_work {                               /* rows of one type that both h
     double all_before_ns, all_after_ns, other_ns; /* other: of other rows, after */
 };
 
-static bool is_same(const struct item *was, const struct item *is)
+static bool has_accelerator(const struct judging *judging)
+{
+    return judging->after->items[ITEM_KERNEL].rows.count > 0;
+}
+
+/* How long a host takes to ask an accelerator for an op has little to do with its shapes. */
+static bool is_same(const struct item *was, const struct item *is, bool is_on_host)
 {
     return was && was->ns > 0 && strcmp(was->dtype, is->dtype) == 0 &&
+           (!is_on_host || strcmp(was->trait, is->trait) == 0) &&
            fabs(was->count - is->count) <= 0.01 * was->count;
 }
 
@@ -43,7 +52,7 @@ static bool find_same_work(struct same_work *work, const struct judging *judging
         const struct item *item = &after->rows.items[i], *was = item_find(before, item);
         size_t             row = work->count;
 
-        if (!is_same(was, item)) {
+        if (!is_same(was, item, kind == ITEM_OP && !has_accelerator(judging))) {
             work->other_ns += item->ns;
             continue;
         }
@@ -95,7 +104,7 @@ static bool is_device_steady(const struct judging *judging, double tolerance)
 {
     struct same_work kernels;
 
-    if (judging->after->items[ITEM_KERNEL].rows.count == 0)
+    if (!has_accelerator(judging))
         return true;
     return find_same_work(&kernels, judging, ITEM_KERNEL) && covers(&kernels, COVERED_SHARE) &&
            fabs(kernels.all_after_ns / kernels.all_before_ns - 1) <= tolerance;
@@ -117,11 +126,22 @@ static double rest_factor(const struct same_work *work)
            (work->all_before_ns - work->before_ns[work->most]);
 }
 
+/* Share of the time in rows that take as long as before, within `tolerance`. */
+static double steady_share(const struct same_work *work, double tolerance)
+{
+    double steady_ns = 0;
+
+    for (size_t i = 0; i < work->count; i++)
+        if (fmax(work->after_ns[i], work->before_ns[i]) <=
+            (1 + tolerance) * fmin(work->after_ns[i], work->before_ns[i]))
+            steady_ns += work->before_ns[i];
+    return steady_ns / work->all_before_ns;
+}
+
 double load_factor(const struct judging *judging, double before_ns, double after_ns)
 {
     double           change_ns = SHARED_CHANGE * (after_ns - before_ns);
     double           factor = 1 + change_ns / before_ns;
-    bool             has_device = judging->after->items[ITEM_KERNEL].rows.count > 0;
     struct same_work work;
 
     if (!is_device_steady(judging, factor - 1) || !find_same_work(&work, judging, ITEM_OP) ||
@@ -129,5 +149,8 @@ double load_factor(const struct judging *judging, double before_ns, double after
         return 0;
     if (is_held_up(&work) && work.all_after_ns - work.all_before_ns >= change_ns)
         return work.all_after_ns / work.all_before_ns;
-    return has_device && rest_factor(&work) >= factor ? rest_factor(&work) : 0;
+    if (rest_factor(&work) < factor ||
+        (!has_accelerator(judging) && steady_share(&work, fmin(factor - 1, AS_IT_WAS)) >= SPARED))
+        return 0;
+    return rest_factor(&work);
 }
