@@ -109,7 +109,8 @@ static const struct column_spec phase_columns[PHASE_COLUMN_COUNT] = {
                              "new tokens a second: one a request and step" },
     [PHASE_BANDWIDTH_SHARE] = { "bandwidth_share", UNIT_SHARE,
                                 "of the memory's bandwidth, in kernels whose op's bytes are "
-                                "known" },
+                                "known; not told where those take less than four fifths of kernel "
+                                "time, as beside replayed graphs whose capture is not given" },
 };
 static const struct table_spec tables[] = {
     { "engine_steps", "steps of an engine that serves language models", columns,

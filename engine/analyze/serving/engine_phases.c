@@ -9,7 +9,9 @@
 
 #include <math.h>
 
-static const double      MOST_USE = 1.05;
+static const double MOST_USE = 1.05;
+/* Kernels' time whose bytes are known, from which they speak for all. */
+static const double      LEAST_KNOWN = 0.8;
 static const char *const phases[] = { "prefill", "decode", "mixed", "unknown" };
 
 /* What the steps of one phase take together. */
@@ -17,8 +19,8 @@ struct phase {
     double  steps, requests, tokens, token_steps, kv, kv_steps, gap_ns, gaps;
     double  kernel_ns, kernels, graph_kernels, launches, host_ns;
     double  between_ns, sampling_ns, wait_ns, rounds, read_backs, read_back_bytes;
-    double  traffic, traffic_ns; /* of kernels whose op's bytes are known */
-    double *device_ns;           /* by step of the phase */
+    double  traffic, traffic_ns, run_ns; /* of kernels whose op's bytes are known; of all */
+    double *device_ns;                   /* by step of the phase */
 };
 struct phaser {
     struct study              *study;
@@ -106,6 +108,7 @@ static void add_traffic(struct phaser *phaser, struct phase *phase, uint32_t eve
     double bytes = op == NO_ID ? -1 : op_bytes(profile, &profile->ops.items[op]);
     double ns = (double)event_duration_ns(profile, event);
 
+    phase->run_ns += ns;
     if (bytes <= 0 || bytes * 1e9 > MOST_USE * phaser->memory_bytes_per_s * ns)
         return;
     phase->traffic_ns += ns;
@@ -218,6 +221,15 @@ static double mean(double sum, double count)
     return count > 0 ? sum / count : NAN;
 }
 
+/* NaN where most kernels' bytes are not known, as those of replayed graphs without their capture:
+ * the few that are launched beside a graph say nothing of what the graph reads. */
+static double bandwidth_share(const struct phaser *phaser, const struct phase *phase)
+{
+    return phase->traffic_ns >= LEAST_KNOWN * phase->run_ns
+               ? mean(phase->traffic * 1e9, phase->traffic_ns * phaser->memory_bytes_per_s)
+               : NAN;
+}
+
 static bool emit_phase(struct phaser *phaser, struct phase *phase, const char *name,
                        struct table *table)
 {
@@ -243,8 +255,7 @@ static bool emit_phase(struct phaser *phaser, struct phase *phase, const char *n
         [PHASE_READ_BACK_BYTES] = phase->read_back_bytes / phase->steps,
         [PHASE_TOKENS_PER_S] =
             phase->requests > 0 ? phase->requests / phase->steps / round_ns * 1e9 : NAN,
-        [PHASE_BANDWIDTH_SHARE] =
-            mean(phase->traffic * 1e9, phase->traffic_ns * phaser->memory_bytes_per_s),
+        [PHASE_BANDWIDTH_SHARE] = bandwidth_share(phaser, phase),
     };
 
     if (row == SIZE_MAX)
