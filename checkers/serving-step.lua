@@ -14,6 +14,48 @@ local function rows_of_products(p)
   end
 end
 
+local function median(list)
+  table.sort(list)
+  return (list[(#list + 1) // 2] + list[#list // 2 + 1]) / 2
+end
+
+-- What steps that read prompts beside decoding take more than steps that decode alone, for as many requests or up to
+-- twice as many; nil where one of the two is not recorded.
+local function held_up(p)
+  if not p:has("engine_steps") then return nil end
+  local mixed, alone, all_ns, usual_ns = {}, {}, 0, {}
+  for row in p:table("engine_steps"):each() do
+    all_ns = all_ns + row.device_ns + (row.gap_ns or 0)
+    if row.phase == "mixed" and (row.decodes or 0) > 0 then mixed[#mixed + 1] = row end
+    if row.phase == "decode" and (row.decodes or 0) > 0 then alone[#alone + 1] = row end
+  end
+  local function alone_ns(decodes)
+    local list = {}
+    for _, row in ipairs(alone) do
+      if row.decodes >= decodes and row.decodes <= 2 * decodes then list[#list + 1] = row.device_ns end
+    end
+    return #list > 0 and median(list) or false
+  end
+  local sum = { mixed = 0, mixed_ns = 0, alone = #alone, alone_ns = 0 }
+  for _, row in ipairs(mixed) do
+    if usual_ns[row.decodes] == nil then usual_ns[row.decodes] = alone_ns(row.decodes) end
+    if usual_ns[row.decodes] then
+      sum.mixed, sum.mixed_ns = sum.mixed + 1, sum.mixed_ns + row.device_ns
+      sum.alone_ns = sum.alone_ns + usual_ns[row.decodes]
+    end
+  end
+  if sum.mixed == 0 then return nil end
+  sum.share = (sum.mixed_ns - sum.alone_ns) / all_ns
+  return sum
+end
+
+-- None of it to all, a third expected: prompts must be read somewhere, and where is the server's choice.
+local function price(p, held)
+  if not held or not p:has("step.ns") then return impact.none() end
+  local most_ns = held.share * p.fact["step.ns"]
+  return impact.share { ns = most_ns / 3, high = most_ns }
+end
+
 return rule {
   id = "serving-step", api = 1, version = "1.0.0",
   title = "What a step of the serving engine does",
@@ -28,6 +70,8 @@ return rule {
                     doc = "rows of a decoding step's products that are no request's, from which it is told" },
     max_gap = { default = 0.1, min = 0, max = 10, unit = "ratio",
                 doc = "pause between steps over a step, from which the scheduler holds it up" },
+    min_held_up = { default = 0.02, min = 0, max = 1, unit = "share",
+                    doc = "of the steps' time, what prompts add to steps that decode, from which it has a price" },
   },
   doc = [[
 Engines mark their steps with the requests and tokens in them, or are seen by the functions that they call once a step:
@@ -35,7 +79,8 @@ then graphs that are replayed for as much work again and again are taken for dec
 to, how long a step takes on the device, and how many new tokens a second that is. A decoding step reads all weights for
 one token of each request: it gains from more requests, narrower weights and replayed graphs. Reading prompts (prefill)
 is arithmetic. Where shapes tell more rows than there are requests, as with graphs for few sizes of batch, the rest is
-padding. A fact without a price.]],
+padding. A fact without a price, unless some steps read prompts beside decoding and others decode alone for as many
+requests: what the former take more is the most that decoding gains where prompts are read elsewhere.]],
 
   check = function(p, cfg)
     local phase, step_ns = p.fact["serving.phase"], p.fact["serving.step_ns"]
@@ -63,6 +108,17 @@ padding. A fact without a price.]],
       local value = row[column[1]] or 0
       if value > 0 then evidence[#evidence + 1] = { column[2], value, column[3] } end
     end
+    local held = held_up(p)
+    held = held and held.share >= cfg.min_held_up and held or nil
+    if held then
+      for _, item in ipairs { { "steps that read prompts beside decoding", held.mixed, "count" },
+                              { "such a step on the device, mean", held.mixed_ns / held.mixed, "ns" },
+                              { "steps that decode alone", held.alone, "count" },
+                              { "one of as many requests, or up to twice as many", held.alone_ns / held.mixed, "ns" },
+                              { "of all steps' time, what prompts add", held.share, "share" } } do
+        evidence[#evidence + 1] = item
+      end
+    end
     local text =
       { decode = "More requests a step, as weights are read once for all of them; "
           .. "8 bits for weights and for what attention looks back at.",
@@ -70,6 +126,7 @@ padding. A fact without a price.]],
         mixed = "Prompts hold up those that decode: read them in smaller chunks, or on other devices.",
         unknown = "Mark steps with the requests in them." }
     local remedy = text[phase]
+    if held and phase ~= "mixed" then remedy = text.mixed .. " " .. remedy end
     if phase == "decode" and graph < cfg.min_graph then
       remedy = "Capture the decoding step as a graph for each size of batch. " .. remedy
     end
@@ -92,8 +149,8 @@ padding. A fact without a price.]],
       condition = ("%s of kernels in replayed graphs, %s wanted where a step decodes"):format(
         fmt.pct(graph), fmt.pct(cfg.min_graph)),
       remedy = { text = remedy },
-      impact = impact.none(),
-      confidence = "high",
+      impact = price(p, held),
+      confidence = held and "low" or "high",
     }
   end,
 
@@ -109,6 +166,17 @@ padding. A fact without a price.]],
     { name = "steps by the engine's calls", format = "kineto", finding = true,
       facts = { ["serving.steps"] = 10, ["serving.phase"] = "decode", ["serving.step_ns"] = 1.66e7,
                 ["serving.graph_share"] = 0.7 } },
+    -- Two steps of 30 ms, where decoding alone takes 10 ms for as many: 40 of 2 x 30 + 4 x 10 ms. Those of 4 requests
+    -- are too few to compare with. Of a step of 10 ms at most 4 ms, a third expected.
+    { name = "prompts beside decoding", format = "kineto", finding = true, impact_ns = 1.33e6,
+      facts = { ["step.ns"] = 1e7, ["serving.steps"] = 6, ["serving.phase"] = "mixed", ["serving.requests"] = 40,
+                ["serving.step_ns"] = 3e7, ["serving.tokens_per_s"] = 1600, ["serving.graph_share"] = 0.9 },
+      tables = { engine_steps = { { phase = "mixed", prefills = 3, decodes = 37, device_ns = 3e7, gap_ns = 0 },
+                                  { phase = "mixed", prefills = 1, decodes = 40, device_ns = 3e7, gap_ns = 0 },
+                                  { phase = "decode", prefills = 0, decodes = 40, device_ns = 1e7, gap_ns = 0 },
+                                  { phase = "decode", prefills = 0, decodes = 41, device_ns = 1e7, gap_ns = 0 },
+                                  { phase = "decode", prefills = 0, decodes = 4, device_ns = 5e6, gap_ns = 5e6 },
+                                  { phase = "decode", prefills = 0, decodes = 4, device_ns = 5e6, gap_ns = 5e6 } } } },
     { name = "no engine", format = "kineto", skipped = true, facts = { ["step.ns"] = 1e7 } },
   },
 }

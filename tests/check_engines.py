@@ -148,6 +148,30 @@ def bandwidth_of_graphs():
 
 
 @case
+def prompts_beside_decoding():
+    """Four steps of 1000 us decode alone, two of 3000 us read 3 prompts beside 37 requests that decode, each 200 us behind the one before: as
+    many decode in 1000 us, so that prompts add 2 x 2000 of 4 x 1000 + 2 x 3000 + 5 x 200 us, 36.4 %, of which nobody knows how much goes.
+    No price where those that decode alone are far fewer or none, nor where prompts add nothing: the rest is the same."""
+    for alone, mixed_us, is_priced in ((40, 3000, True), (8, 3000, False), (None, 3000, False), (40, 1000, False)):
+        trace, at = Trace(), 1000
+        for i in range(6):
+            is_mixed = i in (1, 4) or alone is None
+            length, requests = (mixed_us, 37) if is_mixed else (1000, alone)
+            prompts = "3(sq900sk900sqsq1sqsk1)" if is_mixed else "0(sq0sk0sqsq0sqsk0)"
+            trace.event("user_annotation", f"execute_{requests}_context_{prompts}_generation_{requests}(sq{requests}sk9000sqsq1sqsk1)", at, 90)
+            number = trace.call("cudaGraphLaunch", at + 10, 20)
+            trace.device("kernel", "nvjet_tst_128x256_64x4_1x2_h_bz_coopA_TNN", number, at + 100, length)
+            trace.call("cudaStreamSynchronize", at + 100, length + 10)
+            at += length + 200
+        finding = find(trace.advice(f"mixed-{alone}-{mixed_us}"), "serving-step")
+        impact = finding["impact"] if finding else {}
+        expect(finding is not None and ("mid_ms" in impact) == is_priced, f"{alone} alone, {mixed_us} us: {finding}")
+        expect(("steps that decode alone" in text_of(finding)) == is_priced, f"{alone} alone, {mixed_us} us: {text_of(finding)[:900]}")
+        # the last step is cut, and the mean of the others (3 x 1200 + 2 x 3200) / 5 us: 36.4 % of 2 ms are 0.727 ms
+        expect(not is_priced or (impact["low_ms"] == 0 and abs(impact["high_ms"] - 0.7273) < 0.001 and impact["mid_ms"] < impact["high_ms"]), f"{impact}")
+
+
+@case
 def padded_batches():
     """Decoding for 20 requests whose products have 32 rows: 12 of 32, 37.5 %, are padding. With 20 rows there is none, and 2000 rows are other work."""
     for count in (32, 20, 2000):
