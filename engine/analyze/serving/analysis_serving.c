@@ -7,6 +7,7 @@
 #include "analyze/device/device_activity.h"
 #include "analyze/emit.h"
 #include "analyze/serving/engine_phases.h"
+#include "analyze/serving/program_steps.h"
 #include "base/macros.h"
 #include "base/sample.h"
 #include "base/sort.h"
@@ -33,7 +34,9 @@ enum serving_fact {
 };
 static const struct fact_spec produces[] = {
     [STEPS] = { "serving.steps", UNIT_COUNT,
-                "steps of an engine, marked or told by its calls, that did work" },
+                "steps of an engine, marked or told by its calls or by names of its programs, that "
+                "did "
+                "work" },
     [PHASE] = { "serving.phase", UNIT_NAME,
                 "what most of their time goes to: prefill, decode or mixed" },
     [REQUESTS] = { "serving.requests", UNIT_COUNT, "requests in a step of that phase, mean" },
@@ -70,7 +73,7 @@ enum step_column {
     GAP
 };
 static const struct column_spec columns[] = {
-    [NAME] = { "name", UNIT_NAME, "the range" },
+    [NAME] = { "name", UNIT_NAME, "the range, or the program" },
     [STEP_PHASE] = { "phase", UNIT_NAME, "prefill, decode, mixed or unknown" },
     [PREFILLS] = { "prefills", UNIT_COUNT, "requests whose prompts are read" },
     [DECODES] = { "decodes", UNIT_COUNT, "requests that get their next token" },
@@ -302,11 +305,15 @@ static bool fill(struct serving *serving)
             emit_number(table, STEP_TOKENS, row, mark->tokens);
         if (mark->kv_tokens >= 0)
             emit_number(table, STEP_KV, row, mark->kv_tokens);
-        emit_number(table, HOST_NS, row, (double)(step->end_ns - step->start_ns));
+        if (!serving->steps.are_programs)
+            emit_number(table, HOST_NS, row, (double)(step->end_ns - step->start_ns));
         emit_number(table, DEVICE_NS, row, (double)(step->last_ns - step->first_ns));
-        emit_number(table, KERNEL_NS, row, step->kernel_ns);
-        emit_number(table, KERNELS, row, step->kernels);
-        emit_number(table, GRAPH_KERNELS, row, step->graph_kernels);
+        if (isfinite(step->kernel_ns))
+            emit_number(table, KERNEL_NS, row, step->kernel_ns);
+        if (isfinite(step->kernels)) {
+            emit_number(table, KERNELS, row, step->kernels);
+            emit_number(table, GRAPH_KERNELS, row, step->graph_kernels);
+        }
         emit_number(table, GAP, row, engine_gap_ns(&serving->steps, i));
     }
     return table != NULL;
@@ -469,7 +476,8 @@ static bool set_trains(struct study *study)
 
 static bool say_absent(struct study *study)
 {
-    static const char reason[] = "no range of a serving engine's step is in the recording";
+    static const char reason[] =
+        "no range or program of a serving engine's step is in the recording";
 
     for (size_t i = 0; i < TRAINS; i++)
         if (!facts_absent(&study->facts, produces[i].name, NULL, reason))
@@ -494,6 +502,8 @@ static bool run(struct study *study, struct err *err)
 
     if (is_done && study->devices && study->devices->launch_of)
         is_done = windows_make(study, &scratch, &serving.windows) && collect(&serving);
+    if (is_done && serving.steps.list.count == 0 && study->profile->format == FORMAT_XSPACE)
+        is_done = program_steps_find(study, &scratch, &serving.steps);
     if (is_done && serving.steps.list.count > 0)
         is_done = fill(&serving) && fill_phases(&serving) && set_facts(&serving);
     else

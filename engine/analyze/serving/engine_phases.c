@@ -36,7 +36,8 @@ double engine_gap_ns(const struct engine_steps *steps, size_t step)
     const struct engine_step *list = steps->list.items;
 
     return step > 0 && list[step].first_ns > list[step - 1].last_ns
-               ? (double)(list[step].first_ns - list[step - 1].last_ns)
+               ? fmax(0,
+                      (double)(list[step].first_ns - list[step - 1].last_ns) - list[step].other_ns)
                : 0;
 }
 
@@ -78,7 +79,7 @@ static void add_mark(struct phaser *phaser, size_t i)
     phase->kernel_ns += step->kernel_ns;
     phase->kernels += step->kernels;
     phase->graph_kernels += step->graph_kernels;
-    phase->host_ns += (double)(step->end_ns - step->start_ns);
+    phase->host_ns += phaser->steps->are_programs ? NAN : (double)(step->end_ns - step->start_ns);
     if (i > 0) {
         phase->gap_ns += engine_gap_ns(phaser->steps, i);
         phase->gaps++;
@@ -203,9 +204,10 @@ static void collect(struct phaser *phaser)
 
     for (size_t i = 0; i < phaser->steps->list.count; i++) {
         add_mark(phaser, i);
-        add_round(phaser, i);
+        if (!phaser->steps->are_programs)
+            add_round(phaser, i);
     }
-    for (size_t t = 0; t < profile->timelines.count; t++) {
+    for (size_t t = 0; !phaser->steps->are_programs && t < profile->timelines.count; t++) {
         const struct timeline *line = &profile->timelines.items[t];
 
         for (uint32_t i = 0; line->kind == TIMELINE_STREAM &&
@@ -235,6 +237,7 @@ static bool emit_phase(struct phaser *phaser, struct phase *phase, const char *n
 {
     size_t       row = table_add(table, phaser->study->arena);
     double       step_ns = sample_middle(phase->device_ns, (size_t)phase->steps);
+    double       told = phaser->steps->are_programs ? 0 : phase->steps; /* of what the host does */
     double       round_ns = step_ns + (phase->gaps > 0 ? phase->gap_ns / phase->gaps : 0);
     const double values[PHASE_COLUMN_COUNT] = {
         [PHASE_STEPS] = phase->steps,
@@ -244,15 +247,15 @@ static bool emit_phase(struct phaser *phaser, struct phase *phase, const char *n
         [PHASE_STEP_NS] = step_ns,
         [PHASE_KERNEL_NS] = mean(phase->kernel_ns, phase->steps),
         [PHASE_KERNELS] = mean(phase->kernels, phase->steps),
-        [PHASE_LAUNCHES] = mean(phase->launches, phase->steps),
+        [PHASE_LAUNCHES] = mean(phase->launches, told),
         [PHASE_GRAPH_SHARE] = mean(phase->graph_kernels, phase->kernels),
         [PHASE_GAP_NS] = mean(phase->gap_ns, phase->gaps),
         [PHASE_HOST_NS] = mean(phase->host_ns, phase->steps),
         [PHASE_BETWEEN_NS] = mean(phase->between_ns, phase->rounds),
         [PHASE_SAMPLING_NS] = mean(phase->sampling_ns, phase->rounds),
         [PHASE_WAIT_NS] = mean(phase->wait_ns, phase->rounds),
-        [PHASE_READ_BACKS] = phase->read_backs / phase->steps,
-        [PHASE_READ_BACK_BYTES] = phase->read_back_bytes / phase->steps,
+        [PHASE_READ_BACKS] = mean(phase->read_backs, told),
+        [PHASE_READ_BACK_BYTES] = mean(phase->read_back_bytes, told),
         [PHASE_TOKENS_PER_S] =
             phase->requests > 0 ? phase->requests / phase->steps / round_ns * 1e9 : NAN,
         [PHASE_BANDWIDTH_SHARE] = bandwidth_share(phaser, phase),

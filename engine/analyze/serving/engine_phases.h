@@ -13,10 +13,12 @@ struct engine_step {
     int64_t            start_ns, end_ns, first_ns, last_ns; /* on the host; on the device */
     uint32_t           name, timeline;
     struct engine_mark mark;
-    double             kernel_ns, kernels, graph_kernels;
+    double             kernel_ns, kernels, graph_kernels; /* NaN: not known */
+    double             other_ns; /* since the step before, of work that is no step */
 };
 struct engine_steps {
     VEC(struct engine_step) list; /* by start; each with work of its own */
+    bool are_programs; /* runs of compiled programs: what the host does for them is not told */
 };
 enum phase_column {
     PHASE_NAME,

@@ -1,0 +1,16 @@
+/*
+ * program_steps: steps of a server that marks none but runs a compiled program for each, as servers
+ * in JAX do: one reads prompts, another one writes the next token of each request. Their names say
+ * which.
+ */
+#ifndef TFPROF_ANALYZE_PROGRAM_STEPS_H
+#define TFPROF_ANALYZE_PROGRAM_STEPS_H
+
+#include "analyze/serving/engine_phases.h"
+
+/* Adds a step a run, by start, and sets steps->are_programs; none where no program's name tells.
+ * Runs behind analysis_devices. false: the arena is exhausted. O(activities), with steps O(events
+ * log events). */
+bool program_steps_find(const struct study *study, struct arena *arena, struct engine_steps *steps);
+
+#endif
