@@ -10,8 +10,8 @@
 #include "analyze/study.h"
 
 /* Of a step as long as steps_ns says, the path's part in such calls themselves, ns, beyond what
- * each usually takes. False: out of memory. O(n log n) of the calls, and the path's segments; each
- * such call looks through `runs`, which are those of the looked-at steps. */
+ * each usually takes. False: out of memory. `runs` are those of the looked-at steps. O(n log n) of
+ * the calls and the runs, and the path's segments. */
 bool held_up_find(const struct study *study, const struct runs *runs, struct arena *scratch,
                   double *ns);
 
