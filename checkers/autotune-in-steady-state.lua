@@ -36,6 +36,16 @@ local function of_convolutions(p, cfg)
   }
 end
 
+-- Of examples: kernels of so many names, each called and taking as much.
+local function tried_kernels(names, calls, total_ns)
+  local rows = {}
+  for i = 1, names do
+    rows[i] = { name = "implicit_gemm_" .. i, op_type = "aten::cudnn_convolution", calls = calls, total_ns = total_ns,
+                category = "conv" }
+  end
+  return rows
+end
+
 return rule {
   id = "autotune-in-steady-state", api = 1, version = "1.0.0",
   title = "A library still tries algorithms in steady steps",
@@ -100,14 +110,7 @@ priced as all kernels but two a convolution, at most with the device's idle time
       tables = { activities = {},
                  ops = { { type = "aten::cudnn_convolution", name = "aten::cudnn_convolution", calls = 2,
                            self_ns = 1e4 } },
-                 kernels = (function()
-                   local rows = {}
-                   for i = 1, 8 do
-                     rows[i] = { name = "implicit_gemm_" .. i, op_type = "aten::cudnn_convolution", calls = 10,
-                                 total_ns = 7.5e5, category = "conv" }
-                   end
-                   return rows
-                 end)() } },
+                 kernels = tried_kernels(8, 10, 7.5e5) } },
     -- Eight layers of two sizes, 26 kernels: all but 16 only try, 10/26 of 5.2 ms, at most with 2 ms of idle time:
     -- 2 to 4 ms.
     { name = "layers share a size", framework = "pytorch", format = "kineto", finding = true, impact_ns = 3e6,
@@ -118,14 +121,7 @@ priced as all kernels but two a convolution, at most with the device's idle time
                  ops = { { type = "aten::convolution", name = "aten::convolution", calls = 8, self_ns = 1e4 },
                          { type = "aten::cudnn_convolution", name = "aten::cudnn_convolution", calls = 8,
                            self_ns = 1e4 } },
-                 kernels = (function()
-                   local rows = {}
-                   for i = 1, 13 do
-                     rows[i] = { name = "implicit_gemm_" .. i, op_type = "aten::cudnn_convolution", calls = 2,
-                                 total_ns = 4e5, category = "conv" }
-                   end
-                   return rows
-                 end)() } },
+                 kernels = tried_kernels(13, 2, 4e5) } },
     { name = "a wait or two for memory", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7, ["step.used"] = 5, ["device.idle_share"] = 0.2 },
       tables = { activities = {},
@@ -134,14 +130,7 @@ priced as all kernels but two a convolution, at most with the device's idle time
                  ops = { { type = "aten::convolution", name = "aten::convolution", calls = 8, self_ns = 1e4 },
                          { type = "aten::cudnn_convolution", name = "aten::cudnn_convolution", calls = 8,
                            self_ns = 1e4 } },
-                 kernels = (function()
-                   local rows = {}
-                   for i = 1, 13 do
-                     rows[i] = { name = "implicit_gemm_" .. i, op_type = "aten::cudnn_convolution", calls = 2,
-                                 total_ns = 4e5, category = "conv" }
-                   end
-                   return rows
-                 end)() } },
+                 kernels = tried_kernels(13, 2, 4e5) } },
     { name = "convolutions of eight sizes", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7, ["step.used"] = 5, ["device.idle_share"] = 0.2 },
       tables = { activities = {},
