@@ -259,3 +259,12 @@ bool timeline_is_shown(const struct timeline *timeline)
 {
     return timeline->event_count > 0 && timeline->kind != TIMELINE_DERIVED;
 }
+
+uint32_t profile_first_event(const struct profile *profile, const struct timeline *timeline,
+                             int64_t from_ns)
+{
+    return timeline->first_event +
+           (uint32_t)LOWER_BOUND(timeline->event_count, i,
+                                 event_start_ns(profile, timeline->first_event + (uint32_t)i) <
+                                     from_ns);
+}

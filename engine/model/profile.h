@@ -410,6 +410,10 @@ bool            profile_stat(const struct profile *profile, enum stat_key key, u
 double          tensor_elements(const struct tensor *tensor);
 /* The innermost frame of the user's own program at or above `source` (a row of sources, or NO_ID):
  * frames inside installed packages say nothing about it. `source` itself when there is none. */
+/* The first event of a timeline that begins at `from_ns` or later; behind its last one: none does.
+ * O(log events). */
+uint32_t        profile_first_event(const struct profile *profile, const struct timeline *timeline,
+                                    int64_t from_ns);
 uint32_t        profile_user_source(const struct profile *profile, uint32_t source);
 /* A row of sources that is the user's own: a file of no installed package nor of Python itself. */
 bool            profile_is_user_source(const struct profile *profile, uint32_t source);

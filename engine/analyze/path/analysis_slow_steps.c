@@ -55,23 +55,6 @@ static size_t activity_count(const struct study *study)
     return study->profile->activities.count;
 }
 
-/* The first event of the timeline that begins at or after a time. */
-static uint32_t first_from(const struct profile *profile, const struct timeline *line,
-                           int64_t time_ns)
-{
-    uint32_t low = line->first_event, high = line->first_event + line->event_count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (event_start_ns(profile, middle) < time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static void add_event(struct in_step *in, const struct study *study, uint32_t event, int64_t end_ns)
 {
     struct did *did = &in->did[event_activity_id(study->profile, event)];
@@ -97,7 +80,8 @@ static void add_events(struct in_step *in, const struct study *study, const stru
     const struct timeline *line = &profile->timelines.items[study->path.leader];
     uint32_t               end = line->first_event + line->event_count;
 
-    for (uint32_t event = first_from(profile, line, step->start_ns); event < end; event++) {
+    for (uint32_t event = profile_first_event(profile, line, step->start_ns); event < end;
+         event++) {
         int64_t start_ns = event_start_ns(profile, event), end_ns = event_end_ns(profile, event);
 
         if (start_ns >= step->end_ns)

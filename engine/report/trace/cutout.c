@@ -165,23 +165,6 @@ bool cutout_finding(const struct study *study, const struct finding *finding,
            err_memory(err, "the timeline");
 }
 
-/* The first event of a timeline that begins at `from_ns` or later. */
-static uint32_t first_from(const struct profile *profile, const struct timeline *timeline,
-                           int64_t from_ns)
-{
-    uint32_t low = timeline->first_event, high = low + timeline->event_count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (event_start_ns(profile, middle) < from_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static bool add_events(const struct profile *profile, const bool *is_named,
                        struct cutout_events *seen, struct arena *arena)
 {
@@ -189,7 +172,7 @@ static bool add_events(const struct profile *profile, const bool *is_named,
         const struct timeline *timeline = &profile->timelines.items[i];
         uint32_t               end = timeline->first_event + timeline->event_count;
 
-        for (uint32_t event = first_from(profile, timeline, seen->start_ns);
+        for (uint32_t event = profile_first_event(profile, timeline, seen->start_ns);
              timeline_is_shown(timeline) && event < end; event++) {
             struct cutout_event one = { event_start_ns(profile, event),
                                         event_duration_ns(profile, event) };
