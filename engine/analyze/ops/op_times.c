@@ -415,7 +415,8 @@ static void take_means(struct collector *collector, double device_count)
     }
 }
 
-/* What a row took in the step in which it took least; 0: some step of `step_count` is without it.
+/* What a row took in the step in which it took least, whole ns; 0: some step of `step_count` is
+ * without it.
  * sums: zero by window, and again afterwards. */
 static double fastest_ns(const struct call *calls, size_t count, double step_count, double *sums)
 {
@@ -425,13 +426,13 @@ static double fastest_ns(const struct call *calls, size_t count, double step_cou
         double *sum = &sums[calls[i].window];
 
         steps += *sum == 0;
-        *sum += calls[i].self_ns > 0 ? (double)calls[i].self_ns : DBL_MIN;
+        *sum += calls[i].self_ns > 0 ? (double)calls[i].self_ns : DBL_MIN; /* seen */
     }
     for (size_t i = 0; i < count; i++)
         least_ns = fmin(least_ns, sums[calls[i].window]);
     for (size_t i = 0; i < count; i++)
         sums[calls[i].window] = 0;
-    return steps >= step_count ? least_ns : 0;
+    return steps >= step_count ? floor(least_ns) : 0;
 }
 
 /* What needs all calls of a row: `first` bounds them, by row, among those that are sorted by it. */
