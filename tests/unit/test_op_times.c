@@ -61,6 +61,36 @@ TEST(nested_calls)
     builder_free(&b);
 }
 
+/* Two steps. conv takes 3 us and, in two calls, 4 and 2 of which add takes 1: 3 and 5 us of its
+ * own. add is in one step alone, and mul has no time of its own in either. */
+TEST(what_an_op_takes_at_its_fastest)
+{
+    struct profile_builder b;
+    struct arena           scratch = { 0 };
+    struct op_times        times;
+    uint32_t               host, thread;
+
+    host = builder_start_host(&b, FORMAT_XSPACE);
+    thread = builder_timeline(&b, host, NO_ID, "main");
+    builder_step(&b, host, 0, 100000);
+    builder_step(&b, host, 100000, 200000);
+    builder_slice(&b, thread, "conv", ACTIVITY_OP, 10000, 3000);
+    builder_slice(&b, thread, "mul", ACTIVITY_OP, 20000, 0);
+    builder_slice(&b, thread, "conv", ACTIVITY_OP, 110000, 4000);
+    builder_slice(&b, thread, "add", ACTIVITY_OP, 111000, 1000);
+    builder_slice(&b, thread, "conv", ACTIVITY_OP, 120000, 2000);
+    builder_slice(&b, thread, "mul", ACTIVITY_OP, 130000, 0);
+    builder_finish(&b);
+    assert_true(op_times_make(&b.study, &scratch, &times));
+    assert_true(times.step_count == 2);
+    assert_true(find(&b, &times, "conv")->fastest_ns == 3000);
+    assert_true(find(&b, &times, "conv")->self_ns == 8000);
+    assert_true(find(&b, &times, "add")->fastest_ns == 0);
+    assert_true(find(&b, &times, "mul")->fastest_ns == 0);
+    arena_free(&scratch);
+    builder_free(&b);
+}
+
 /* Recorded runs: the accelerator's time is a row of its own, and where there is a "stream:all" the
  * numbered streams only repeat it. */
 TEST(recorded_runs)
