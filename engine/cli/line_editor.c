@@ -7,11 +7,13 @@
 #include <histedit.h>
 #include <langinfo.h>
 #include <locale.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+#include <wchar.h>
 
 enum { HISTORY_LINES = 1000, WRITTEN_AT_ONCE = 1 << 16, COLUMNS = 80, ROWS = 24 };
 
@@ -38,6 +40,47 @@ static void interrupt(int number)
 {
     (void)number;
     is_interrupted = 1;
+}
+
+/* SIGINT is held back (SIG_BLOCK) or let through (SIG_UNBLOCK). */
+static void hold_interrupts(int how)
+{
+    sigset_t interrupts;
+
+    sigemptyset(&interrupts);
+    sigaddset(&interrupts, SIGINT);
+    sigprocmask(how, &interrupts, NULL);
+}
+
+/* The next letter: 1; 0 at the end of input; -1 at an error or once interrupted. SIGINT is held
+   back but while this waits: one that came just before a plain read would be seen with the next
+   letter only, and the line that it drops would stay. */
+static int read_letter(EditLine *edit, wchar_t *letter)
+{
+    struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
+    mbstate_t     state = { 0 };
+    sigset_t      waiting;
+
+    (void)edit;
+    sigprocmask(SIG_BLOCK, NULL, &waiting);
+    sigdelset(&waiting, SIGINT);
+    for (;;) {
+        char    byte;
+        ssize_t got = -1;
+        size_t  len;
+
+        if (ppoll(&input, 1, NULL, &waiting) >= 0)
+            got = read(STDIN_FILENO, &byte, 1);
+        if (got == 0 || (got < 0 && (errno != EINTR || is_interrupted)))
+            return (int)got;
+        if (got < 0)
+            continue;
+        len = mbrtowc(letter, &byte, 1, &state);
+        if (len == (size_t)-1) /* no letter of this locale: the next byte may begin one */
+            state = (mbstate_t) { 0 };
+        else if (len != (size_t)-2)
+            return 1;
+    }
 }
 
 void line_editor_write(FILE *file, struct str text)
@@ -208,6 +251,7 @@ static bool editor_open(struct editor *editor, struct err *err)
     libedit.el_set(editor->edit, EL_PROMPT, prompt_of);
     libedit.el_set(editor->edit, EL_EDITOR, "emacs");
     libedit.el_set(editor->edit, EL_SIGNAL, 1);
+    libedit.el_wset(editor->edit, EL_GETCFN, read_letter);
     libedit.el_set(editor->edit, EL_HIST, libedit.history, editor->history);
     /* el_set copies both names and never frees them; el_wset keeps what it is given. */
     libedit.el_wset(editor->edit, EL_ADDFN, L"tfprof-complete", L"complete a word", complete);
@@ -249,9 +293,12 @@ static bool run_terminal(const struct line_use *use, struct err *err)
     sigaction(SIGINT, &on_interrupt, NULL);
     while (is_open && goes_on) {
         int         len = 0;
-        const char *got = libedit.el_gets(editor.edit, &len);
+        const char *got;
         char       *line;
 
+        hold_interrupts(SIG_BLOCK);
+        got = libedit.el_gets(editor.edit, &len);
+        hold_interrupts(SIG_UNBLOCK);
         forget_listed(&editor);
         if ((!got || len <= 0) && is_interrupted) { /* Ctrl-C: a new line */
             is_interrupted = 0;
