@@ -50,6 +50,7 @@ static const double MIXED_MARGIN = 0.15;
 static const double BESIDE_COMPUTE = 0.5, HELD_UP_SHARE = 0.15;
 static const double MOST_ERROR = 0.05, MOST_UNKNOWN = 0.2;
 static const double RECORDER_SHARE = 0.1; /* less is not worth a word */
+static const double START_UP_SHARE = 0.1;
 static const double MOST = 0.50, MUCH = 0.20;
 
 static const int class_of_part[PART_COUNT] = {
@@ -364,6 +365,22 @@ static bool say_recorder(struct verdict *verdict, double ns, double step_ns, str
     return text.data != NULL;
 }
 
+/* What the whole recording, taken for a step, holds of start-up, where the verdict is of less. */
+static bool say_start_up(struct verdict *verdict, const struct facts *facts, double step_ns,
+                         struct arena *arena)
+{
+    struct text text = { .arena = arena };
+    double      share;
+
+    if (!facts_get(facts, "startup.share", &share) || share < START_UP_SHARE)
+        return true;
+    text_print(&text, "%.*s, beside ", (int)strlen(verdict->text) - 1, verdict->text);
+    unit_print(&text, share * step_ns, UNIT_NS);
+    text_print(&text, " of start-up, which later steps do not pay.");
+    verdict->text = text.data;
+    return text.data != NULL;
+}
+
 bool verdict_make(struct verdict *verdict, const struct facts *facts, struct arena *arena,
                   struct err *err)
 {
@@ -384,7 +401,8 @@ bool verdict_make(struct verdict *verdict, const struct facts *facts, struct are
         is_done = add_evidence(verdict, shares, step_ns, arena) &&
                   say_class(verdict, facts, without_start_up(facts, shares),
                             step_words(facts, told_ns, arena), told_ns, arena) &&
-                  (gone <= 0 || say_recorder(verdict, gone * step_ns, step_ns, arena));
+                  (gone <= 0 || say_recorder(verdict, gone * step_ns, step_ns, arena)) &&
+                  say_start_up(verdict, facts, step_ns, arena);
     }
     return is_done || err_memory(err, "the advice");
 }

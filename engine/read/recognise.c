@@ -90,6 +90,12 @@ static bool is_lfs(struct str bytes)
     return str_starts(bytes, STR("version https://git-lfs"));
 }
 
+/* Its byte order mark: text that a shell or an editor has written again. */
+static bool is_utf16(struct str bytes)
+{
+    return str_starts(bytes, STR("\xff\xfe")) || str_starts(bytes, STR("\xfe\xff"));
+}
+
 static bool is_json(struct str bytes)
 {
     struct str head = str_trim(str_slice(bytes, 0, 512));
@@ -110,6 +116,8 @@ static const struct {
     { is_saved_model, "is a SavedModel", "a model holds no times; record a profile of a run" },
     { is_text_damaged, "is damaged: a text tool replaced its bytes by U+FFFD",
       "copy the file again in binary mode; what was replaced cannot be restored" },
+    { is_utf16, "is text in UTF-16",
+      "give the file as the profiler wrote it, or convert it to UTF-8" },
     { is_json, "is JSON, but no trace this program knows",
       "a trace has a list called traceEvents; give the profiler's own output" },
     { is_text, "is text, and no profile", "give a profile that a profiler wrote" },

@@ -164,3 +164,24 @@ TEST(what_recording_took_is_no_verdict)
         "left out that recording takes.");
     arena_free(&f.arena);
 }
+
+/* The whole recording stands for a step of 100 ms: 60 of them load and compile once. Nine tenths of
+ * the rest are computing. */
+TEST(start_up_is_said_beside_the_verdict)
+{
+    struct fixture f;
+    struct verdict verdict;
+    struct err     err = { 0 };
+
+    start(&f, replay_parts);
+    assert_true(facts_set(&f.facts, analysis_fact("part.compute_share"), 0.36));
+    assert_true(facts_set(&f.facts, analysis_fact("part.host_share"), 0.04));
+    assert_true(facts_set(&f.facts, analysis_fact("part.compile_share"), 0.6));
+    assert_true(facts_set(&f.facts, analysis_fact("startup.share"), 0.6));
+    assert_true(verdict_make(&verdict, &f.facts, &f.arena, &err));
+    assert_string_equal(verdict.class_name, "compute-bound");
+    assert_string_equal(verdict.text,
+                        "Compute-bound: 36.0 ms (36.0 %) of each 100.0 ms step computes, beside "
+                        "60.0 ms of start-up, which later steps do not pay.");
+    arena_free(&f.arena);
+}
