@@ -47,15 +47,47 @@ local function whole_set(p, cfg)
   }
 end
 
+-- A host's recording tells no shapes and no feeds. Rows of a variable are read by an op of its own type; a lookup by
+-- the one for arrays, which no gradient is for, in a program whose variables are of that kind, reads what is no
+-- variable, and where much passes between runs, what is fed with each.
+local function table_fed(p, cfg)
+  local sessions = p:has("activities") and p:table("activities"):where { name = "SessionRun" }:count() or 0
+  if p.framework ~= "tensorflow" or sessions == 0 or not p:has("host.python_before_ns") then return nil end
+  local ops, step_ns = p:table("ops"), p.fact["step.ns"]
+  local lookup = ops:where { type = "GatherV2", name = { like = "^(?!gradients).*embedding_lookup\\w*$" } }
+    :top("self_ns", 1):rows()[1]
+  if not lookup or ops:where { type = { like = "^Resource" } }:count() == 0 or
+     ops:where { name = { like = "^gradients\\w*/\\Q" .. lookup.name .. "\\E_grad" } }:count() > 0 then
+    return nil
+  end
+  local ns = math.max(p.fact["python.path_ns"] - p.fact["host.python_before_ns"], 0)
+  if ns < cfg.min_table_share * step_ns then return nil end
+  return finding {
+    title = ("A table that rows are looked up in is no variable: feeding and Python take %s of each step"):format(
+      fmt.ms(ns)),
+    severity = "info", subject = { op = lookup.name },
+    evidence = { { "between runs of the session a step", ns, "ns", share = math.min(1, ns / step_ns) },
+                 { "rows are read by", lookup.name }, { "which takes", lookup.self_ns, "ns" },
+                 { "its type", "GatherV2; of a variable ResourceGather" } },
+    condition = ("%s of the step passes between runs, %s accepted"):format(fmt.pct(ns / step_ns),
+      fmt.pct(cfg.min_table_share)),
+    remedy = { text = "Where it is fed, keep it in a variable that is loaded once, and feed the numbers of rows alone.",
+               code = "table = tf.compat.v1.get_variable('vectors', initializer=vectors, trainable=False)\n"
+                 .. "rows = tf.nn.embedding_lookup(table, ids)   # instead of feed_dict={table: vectors, …}" },
+    impact = impact.exposed { ns = ns },
+    confidence = "medium",
+  }
+end
+
 return rule {
   id = "feed-dict-input", api = 1, version = "1.0.0",
   title = "Data enters the graph through feeds",
   category = "input", severity = "warn",
-  formats = { "graph", "profile" },
+  formats = { "graph", "profile", "xspace" },
   needs = { "step.ns", "ops" },
   cause = "input", tags = { "tensorflow", "input" },
   more_specific_than = { "input-bound-step", "input-transfer-bound", "h2d-share", "gather-scatter-bound",
-                         "hot-op" },
+                         "hot-op", "python-in-step", "host-bound" },
   params = {
     min_pause_share = { default = 0.05, min = 0, max = 1, unit = "share",
                         doc = "share of the step between fetching and feeding" },
@@ -63,6 +95,8 @@ return rule {
                  doc = "of what is fed, in one array that rows are taken from" },
     min_set_share = { default = 0.1, min = 0, max = 1, unit = "share",
                       doc = "share of the step that feeding such an array takes" },
+    min_table_share = { default = 0.2, min = 0, max = 1, unit = "share",
+                        doc = "share of the step between runs, from which a table counts as fed that is no variable" },
     bytes_per_s = { default = 1e9, min = 1e6, max = 1e15, unit = "bytes_per_s",
                     doc = "at which a fed array is copied, into pages that are new" },
     min_bytes = { default = 1e6, min = 0, max = 1e15, unit = "bytes", doc = "copied to the device a step" },
@@ -74,9 +108,11 @@ Placeholders are filled by session.run before the graph runs: one thread copies 
 input pipeline makes and copies the next batch beside the step. Priced as the copies that no kernel hides; the time the
 program takes to make the feed is not in the recording and comes on top. Silent where the graph has an iterator.
 Where the graph takes rows from most of what is fed, a data set is fed as a whole each time: priced as taking them, and
-copying the set.]],
+copying the set. A host's recording tells no feeds: there a lookup of rows from what is no variable, while much of the
+step passes between runs of the session, says that the table is fed.]],
 
   check = function(p, cfg)
+    if p.format == "xspace" then return table_fed(p, cfg) end
     local known = fed_back(p, cfg) or whole_set(p, cfg)
     if known then return known end
     if not p:has("copies.h2d_bytes") or not p:has("copies.h2d_exposed_ns") then
@@ -119,6 +155,27 @@ copying the set.]],
       facts = { ["step.ns"] = 1e7, ["graph_patterns.feed_bytes"] = 6.2e6 },
       tables = { ops = { { name = "GatherV2", type = "GatherV2", shapes = "[24000,64]x[?]x[]->[?,64]",
                            self_ns = 2e5 } } } },
+    { name = "a table of vectors is fed", format = "xspace", framework = "tensorflow", finding = true,
+      impact_ns = 1.65e6,
+      facts = { ["step.ns"] = 4.5e6, ["python.path_ns"] = 2.3e6, ["host.python_before_ns"] = 1e5 },
+      tables = { activities = { { name = "SessionRun", kind = "run" } },
+                 ops = { { name = "embedding_lookup", type = "GatherV2", self_ns = 4e5 },
+                         { name = "Adam/update_w/ResourceApplyAdam", type = "ResourceApplyAdam", self_ns = 1e4 } } } },
+    { name = "an embedding that is trained", format = "xspace", framework = "tensorflow", finding = false,
+      facts = { ["step.ns"] = 4.5e6, ["python.path_ns"] = 2.3e6, ["host.python_before_ns"] = 1e5 },
+      tables = { activities = { { name = "SessionRun", kind = "run" } },
+                 ops = { { name = "embedding_lookup", type = "GatherV2", self_ns = 4e5 },
+                         { name = "gradients/embedding_lookup_grad/Reshape", type = "Reshape", self_ns = 1e3 },
+                         { name = "Adam/update_w/ResourceApplyAdam", type = "ResourceApplyAdam", self_ns = 1e4 } } } },
+    { name = "rows of a variable", format = "xspace", framework = "tensorflow", finding = false,
+      facts = { ["step.ns"] = 4.5e6, ["python.path_ns"] = 2.3e6, ["host.python_before_ns"] = 1e5 },
+      tables = { activities = { { name = "SessionRun", kind = "run" } },
+                 ops = { { name = "embedding_lookup", type = "ResourceGather", self_ns = 4e5 } } } },
+    { name = "a constant, and little between runs", format = "xspace", framework = "tensorflow", finding = false,
+      facts = { ["step.ns"] = 4.5e6, ["python.path_ns"] = 8e5, ["host.python_before_ns"] = 1e5 },
+      tables = { activities = { { name = "SessionRun", kind = "run" } },
+                 ops = { { name = "embedding_lookup", type = "GatherV2", self_ns = 4e5 },
+                         { name = "Adam/update_w/ResourceApplyAdam", type = "ResourceApplyAdam", self_ns = 1e4 } } } },
     { name = "rows of a table", format = "profile", framework = "tensorflow", skipped = true,
       facts = { ["step.ns"] = 1e7, ["graph_patterns.feed_bytes"] = 6.2e6 },
       tables = { ops = { { name = "GatherV2", type = "GatherV2", shapes = "[240000,64]x[?]x[]->[?,64]",

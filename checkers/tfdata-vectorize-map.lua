@@ -29,6 +29,57 @@ local function taken_apart(p, cfg)
   }
 end
 
+-- The stage that batches what a map gives, and how many elements a step that maps; nil: it maps whole batches.
+-- A map joined with its batch is called once a batch, and its function once for each element below.
+local function batched_by(stages, map)
+  if map.type:find("Batch") then return map, stages:where { parent = map.name }:max("calls") or map.calls end
+  local above = map
+  for _ = 1, 32 do
+    above = above.parent and above.parent ~= "" and stages:where { name = above.parent }:rows()[1]
+    if not above then return nil end
+    if above.type:find("Batch") then return above, map.calls end
+  end
+  return nil
+end
+
+-- A pipeline that runs ahead of a step which computes on the same cores still takes them from it: a map of many small
+-- ops is called for each element of a batch.
+local function small_ops_beside(p, cfg)
+  if p:has("device.count") or not (p:has("input.cpu_share") and p:has("host.cpu_ns") and p:has("host.cores")) then
+    return nil
+  end
+  local step_ns, cores, stages = p.fact["step.ns"], p.fact["host.cores"], p:table("iterators")
+  if p.fact["input.wait_share"] > cfg.max_wait_share or p.fact["input.cpu_share"] < cfg.min_cpu_share or
+     p.fact["host.cpu_ns"] < cfg.min_used * cores * step_ns then
+    return nil
+  end
+  local map = stages:where { type = { like = "^(Map|ParallelMap)" } }:top("cpu_ns", 1):rows()[1]
+  local batch, elements
+  if map then batch, elements = batched_by(stages, map) end
+  local small_ns = map and map.cpu_ns - (map.top_op_ns or 0) or 0
+  if not batch or elements < cfg.min_elements or map.cpu_ns / elements > cfg.max_busy_ns or
+     small_ns < cfg.min_small_share * map.cpu_ns or (map.top_op or ""):find(p:names("tf_media_file")) or
+     map.python_ns > cfg.max_python_share * map.cpu_ns then
+    return nil
+  end
+  local ns = small_ns / cores
+  return finding {
+    title = ("A map of small ops is called %s times a step, on the cores that the step needs"):format(
+      fmt.whole(elements)),
+    severity = "info", subject = { op = map.name },
+    evidence = { { "map", map.name }, { "elements a step", elements, "count" },
+                 { "time of one", map.cpu_ns / elements, "ns" },
+                 { "of it in its longest op, " .. (map.top_op or ""), (map.top_op_ns or 0) / elements, "ns" },
+                 { "its other ops, over the cores, a step", ns, "ns", share = math.min(1, ns / step_ns) } },
+    condition = ("%s of an element's time is no op that takes long, %s accepted, and the cores are busy"):format(
+      fmt.pct(small_ns / map.cpu_ns), fmt.pct(cfg.min_small_share)),
+    remedy = { text = "Batch first, then map over whole batches: small ops cost as much for a batch as for an element.",
+               code = "ds = ds.batch(n).map(augment_a_batch, num_parallel_calls=tf.data.AUTOTUNE)" },
+    impact = impact.exposed { ns = (1 - cfg.left) * ns },
+    confidence = "medium",
+  }
+end
+
 return rule {
   id = "tfdata-vectorize-map", api = 1, version = "1.0.0",
   title = "A map is called for each of many small elements",
@@ -37,7 +88,7 @@ return rule {
   needs = { "step.ns", "input.wait_share", "iterators" },
   cause = "input", tags = { "tensorflow", "tfdata", "input" },
   more_specific_than = { "input-bound-step", "input-host-processing-bound", "tfdata-sequential-map",
-                         "tfdata-slow-iterator", "tfdata-cache" },
+                         "tfdata-slow-iterator", "tfdata-cache", "input-headroom", "host-bound" },
   params = {
     min_wait_share = { default = 0.05, min = 0, max = 1, unit = "share",
                        doc = "share of the step spent waiting for input from which this is looked for" },
@@ -52,6 +103,15 @@ return rule {
     min_elements = { default = 8, min = 2, max = 1e9, unit = "count", doc = "elements a step" },
     left = { default = 0.15, min = 0, max = 1, unit = "ratio",
              doc = "part of the map's time that one call for the whole batch needs" },
+    min_cpu_share = { default = 0.4, min = 0, max = 1, unit = "share",
+                      doc = "of the time of all cores, the pipeline's, from which it slows a step that hardly waits" },
+    max_wait_share = { default = 0.2, min = 0, max = 1, unit = "share",
+                       doc = "share of the step spent waiting for input, then" },
+    min_used = { default = 0.9, min = 0, max = 2, unit = "share",
+                 doc = "of the time of all cores, everything's, then" },
+    max_busy_ns = { default = 1000000, min = 0, max = 1e9, unit = "ns", doc = "time of one element, then" },
+    min_small_share = { default = 0.5, min = 0, max = 1, unit = "share",
+                        doc = "of an element's time outside of its longest op, then" },
     max_python_share = { default = 0.5, min = 0, max = 1, unit = "share",
                          doc = "of the map's time in Python, from which another rule speaks" },
   },
@@ -59,22 +119,22 @@ return rule {
 Each call of a map function costs tens of microseconds whatever it does. Where the map stands below the batch, that is
 paid for each element; above it, once a batch. Batches that are taken apart (unbatch) and made again
 pay in each stage between, also where the pipeline keeps up: it takes the cores. Priced by replay with
-0.15 of the map's, or of these stages', time left. Silent where an element takes long enough to be work, where the map
-stands above the batch, and where it runs Python.]],
+0.15 of the map's, or of these stages', time left. Where a pipeline keeps up, the step computes on the same cores and
+all are busy, a map of which no op takes most is priced as its other ops, over the cores. Silent where an element takes
+long enough to be work, where the map stands above the batch, and where it runs Python.]],
 
   check = function(p, cfg)
     local step_ns = p.fact["step.ns"]
-    local apart = taken_apart(p, cfg)
-    if apart then return apart end
+    local known = taken_apart(p, cfg) or small_ops_beside(p, cfg)
+    if known then return known end
     if p.fact["input.keeps_up"] or p.fact["input.wait_share"] < cfg.min_wait_share then return nil end
 
     local stages = p:table("iterators")
     local map = stages:where { type = { like = "^(Map|ParallelMap)" },
                                path_ns = { min = cfg.min_path_share * step_ns } }:top("path_ns", 1):rows()[1]
     if not map then return nil end
-    -- A map joined with its batch is called once a batch, and its function once for each element below.
-    local batch = map.type:find("Batch") and map or nil
-    local elements = batch and stages:where { parent = map.name }:max("calls") or map.calls
+    local batch, elements = batched_by(stages, map)
+    if not batch then return nil end
     local work_ns = math.max(map.self_ns, map.cpu_ns)
     if elements < cfg.min_elements or work_ns / elements > cfg.max_element_ns
        -- Images are decoded one by one.
@@ -83,13 +143,6 @@ stands above the batch, and where it runs Python.]],
       return nil
     end
 
-    local above = map
-    for _ = 1, batch and 0 or 32 do
-      above = above and above.parent and above.parent ~= "" and stages:where { name = above.parent }:rows()[1]
-      if not above then break end
-      if above.type:find("Batch") then batch = above break end
-    end
-    if not batch then return nil end
     return finding {
       title = ("A map is called %s times a step, %s each"):format(fmt.whole(elements), fmt.ns(work_ns / elements)),
       subject = { op = map.name },
@@ -141,6 +194,34 @@ stands above the batch, and where it runs Python.]],
           self_ns = 1e5, cpu_ns = 0, python_ns = 0, path_ns = 1e5,
           parent = "Iterator::Root::Prefetch::MapAndBatch" } } },
       replay = { 3e6 } },
+    -- 10 ms a step but 3 ms in the longest op: 7 ms on two cores, of which 0.85 go and three quarters are said.
+    { name = "small ops on cores that the step needs", framework = "tensorflow", finding = true, impact_ns = 2.23e6,
+      facts = { ["step.ns"] = 6.5e6, ["input.wait_share"] = 0.04, ["input.cpu_share"] = 0.58, ["host.cores"] = 2,
+                ["host.cpu_ns"] = 1.25e7 },
+      tables = { iterators = {
+        { name = "Iterator::Root::Prefetch::MapAndBatch", type = "MapAndBatch", calls = 1, self_ns = 1e5,
+          cpu_ns = 1e7, python_ns = 0, path_ns = 0, top_op = "Warp", top_op_ns = 3e6,
+          parent = "Iterator::Root::Prefetch" },
+        { name = "Iterator::Root::Prefetch::MapAndBatch::Shuffle", type = "Shuffle", calls = 32, self_ns = 1e5,
+          cpu_ns = 0, python_ns = 0, path_ns = 0, parent = "Iterator::Root::Prefetch::MapAndBatch" } } } },
+    { name = "cores to spare", finding = false,
+      facts = { ["step.ns"] = 6.5e6, ["input.wait_share"] = 0.04, ["input.cpu_share"] = 0.58, ["host.cores"] = 4,
+                ["host.cpu_ns"] = 1.25e7 },
+      tables = { iterators = {
+        { name = "Iterator::Root::Prefetch::MapAndBatch", type = "MapAndBatch", calls = 1, self_ns = 1e5,
+          cpu_ns = 1e7, python_ns = 0, path_ns = 0, top_op = "Warp", top_op_ns = 3e6,
+          parent = "Iterator::Root::Prefetch" },
+        { name = "Iterator::Root::Prefetch::MapAndBatch::Shuffle", type = "Shuffle", calls = 32, self_ns = 1e5,
+          cpu_ns = 0, python_ns = 0, path_ns = 0, parent = "Iterator::Root::Prefetch::MapAndBatch" } } } },
+    { name = "one op that takes long", finding = false,
+      facts = { ["step.ns"] = 6.5e6, ["input.wait_share"] = 0.04, ["input.cpu_share"] = 0.58, ["host.cores"] = 2,
+                ["host.cpu_ns"] = 1.25e7 },
+      tables = { iterators = {
+        { name = "Iterator::Root::Prefetch::BatchV2", type = "BatchV2", calls = 1, self_ns = 2e5, cpu_ns = 0,
+          python_ns = 0, path_ns = 0, parent = "Iterator::Root::Prefetch" },
+        { name = "Iterator::Root::Prefetch::BatchV2::ParallelMapV2", type = "ParallelMapV2", calls = 32,
+          self_ns = 1e5, cpu_ns = 1e7, python_ns = 0, path_ns = 0, top_op = "Warp", top_op_ns = 8e6,
+          parent = "Iterator::Root::Prefetch::BatchV2" } } } },
     { name = "elements are work", finding = false,
       facts = { ["step.ns"] = 1e7, ["input.wait_share"] = 0.5 },
       tables = { iterators = {
