@@ -9,7 +9,10 @@ return rule {
   params = {
     min_share = { default = 0.30, min = 0, max = 1, unit = "share", doc = "products over the step" },
     min_without = { default = 0.50, min = 0, max = 1, unit = "share", doc = "of them, surely without tensor cores" },
-    speedup = { default = 3, min = 1, max = 16, unit = "ratio", doc = "how much faster such kernels are with 16 bits" },
+    speedup = { default = 3, min = 1, max = 16, unit = "ratio",
+                doc = "how much faster such kernels are with 16 bits, where peaks allow it" },
+    of_peaks = { default = 1.2, min = 0.5, max = 2, unit = "ratio",
+                 doc = "how much faster they are at most, over what peaks differ by: float32 stays further below its own" },
   },
   doc = [[
 Lists the products that run without tensor cores although others have them, or although it is unknown
@@ -32,6 +35,7 @@ Amdahl's law has it, at low confidence. Silent where most of the time is on tens
     end
     -- Before Ampere matrix units take float16 alone, whose gradients need a scaler.
     local is_float16 = p:has("device.half_type") and p.fact["device.half_type"] == "float16"
+    local peaks = p:has("device.half_of_f32") and p.fact["device.half_of_f32"] or cfg.speedup
     return finding {
       title = ("%s of %s of products a step run without tensor cores"):format(fmt.pct(without_ns / ns), fmt.ms(ns)),
       subject = { kernel = rows[1] and rows[1].name },
@@ -43,7 +47,8 @@ Amdahl's law has it, at low confidence. Silent where most of the time is on tens
                           and "with torch.autocast('cuda', torch.float16):   "
                               .. "# and a torch.amp.GradScaler('cuda') in training"
                    or "with torch.autocast('cuda', torch.bfloat16):") or nil },
-      impact = impact.amdahl { ns = math.min(without_ns, step_ns), speedup = cfg.speedup },
+      impact = impact.amdahl { ns = math.min(without_ns, step_ns),
+                             speedup = math.max(1, math.min(cfg.speedup, cfg.of_peaks * peaks)) },
       claims = { { parts = { "compute" } } },
       confidence = "low",
     }
@@ -53,6 +58,12 @@ Amdahl's law has it, at low confidence. Silent where most of the time is on tens
     { name = "most", framework = "pytorch", finding = true, impact_ns = 1.5e6,
       facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.count"] = 1, ["kernels.product_ns"] = 5e6,
                 ["kernels.no_tensor_core_ns"] = 3e6, ["kernels.tensor_core_ns"] = 1e6 },
+      tables = { kernels = { { name = "sgemm_128", family = "sgemm", tensor_core = "no", dtype = "float32",
+                               total_ns = 3e6 } } } },
+    -- 16 bits at twice the rate of float32, which falls short of its own: 3 ms * (1 - 1 / (1.2 * 2)), at low confidence.
+    { name = "a GeForce card", framework = "pytorch", finding = true, impact_ns = 1.312e6,
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.count"] = 1, ["kernels.product_ns"] = 5e6,
+                ["kernels.no_tensor_core_ns"] = 3e6, ["kernels.tensor_core_ns"] = 1e6, ["device.half_of_f32"] = 2 },
       tables = { kernels = { { name = "sgemm_128", family = "sgemm", tensor_core = "no", dtype = "float32",
                                total_ns = 3e6 } } } },
     { name = "little", finding = false,

@@ -11,7 +11,10 @@ return rule {
                   doc = "products, convolutions and attention over the step" },
     min_known = { default = 0.95, min = 0, max = 1, unit = "share",
                   doc = "of them, those that surely use no tensor cores" },
-    speedup = { default = 3, min = 1, max = 16, unit = "ratio", doc = "how much faster such kernels are with 16 bits" },
+    speedup = { default = 3, min = 1, max = 16, unit = "ratio",
+                doc = "how much faster such kernels are with 16 bits, where peaks allow it" },
+    of_peaks = { default = 1.2, min = 0.5, max = 2, unit = "ratio",
+                 doc = "how much faster they are at most, over what peaks differ by: float32 stays further below its own" },
   },
   doc = [[
 Devices since Volta, and AMD's Instinct, have units for products of small matrices that are several
@@ -35,6 +38,7 @@ Priced as Amdahl's law has it, with the speed-up of the parameter; products that
                  { pytorch = "with torch.autocast('cuda', torch.bfloat16):",
                    tensorflow = "tf.keras.mixed_precision.set_global_policy('mixed_bfloat16')",
                    jax = "x, params = jax.tree.map(lambda a: a.astype(jnp.bfloat16), (x, params))" }
+    local peaks = p:has("device.half_of_f32") and p.fact["device.half_of_f32"] or cfg.speedup
     return finding {
       title = ("None of %s of products a step uses tensor cores"):format(fmt.ms(ns)),
       subject = { device = model },
@@ -44,7 +48,8 @@ Priced as Amdahl's law has it, with the speed-up of the parameter; products that
         fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
       remedy = { text = "Compute products in 16 bits, and keep the weights' master copy in 32.",
                  code = code[p.framework] },
-      impact = impact.amdahl { ns = math.min(ns, step_ns), speedup = cfg.speedup },
+      impact = impact.amdahl { ns = math.min(ns, step_ns),
+                             speedup = math.max(1, math.min(cfg.speedup, cfg.of_peaks * peaks)) },
       claims = { { parts = { "compute" } } },
       confidence = "medium",
     }
@@ -54,6 +59,11 @@ Priced as Amdahl's law has it, with the speed-up of the parameter; products that
     { name = "float32 training on V100", framework = "pytorch", finding = true, impact_ns = 2e6,
       facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.count"] = 1,
                 ["device.model"] = "Tesla V100-SXM2-32GB", ["kernels.product_ns"] = 4e6,
+                ["kernels.no_tensor_core_ns"] = 4e6, ["kernels.tensor_core_ns"] = 0 } },
+    -- 16 bits at twice the rate of float32, which falls short of its own: 4 ms * (1 - 1 / (1.2 * 2)).
+    { name = "a GeForce card", framework = "pytorch", finding = true, impact_ns = 2.333e6,
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.count"] = 1,
+                ["device.model"] = "NVIDIA GeForce RTX 3090", ["device.half_of_f32"] = 2, ["kernels.product_ns"] = 4e6,
                 ["kernels.no_tensor_core_ns"] = 4e6, ["kernels.tensor_core_ns"] = 0 } },
     { name = "unknown kernels", finding = false,
       facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.count"] = 1,

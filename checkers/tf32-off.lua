@@ -11,15 +11,18 @@ return rule {
     min_share = { default = 0.05, min = 0, max = 1, unit = "share",
                   doc = "float32 products without tensor cores over the step" },
     speedup_low = { default = 4, min = 1, max = 16, unit = "ratio",
-                    doc = "how much faster they are in TF32 at least, where arithmetic bounds them" },
+                    doc = "how much faster they are in TF32 at least, where arithmetic bounds them and peaks allow it" },
     speedup_high = { default = 12, min = 1, max = 32, unit = "ratio", doc = "at most, in 16 bits" },
+    of_peaks = { default = 1.2, min = 0.5, max = 2, unit = "ratio",
+                 doc = "how much faster they are at most, over what peaks differ by: float32 stays further below its own" },
     attention_speedup = { default = 6, min = 1, max = 32, unit = "ratio",
                           doc = "how much faster attention in float32 is in 16 bits" },
   },
   doc = [[
 Since Ampere, tensor cores take float32 with a mantissa of ten bits: 156 instead of 19.5 TFLOP/s on an A100. PyTorch
-leaves it off for products unless told. Priced as Amdahl's law has it: at least by what TF32 gives products, at most
-by what 16 bits give them and attention in float32, whose kernels have no other way to the fast units; where
+leaves it off for products unless told. GeForce cards take TF32 at the rate of float32, and 16 bits at twice it. Priced
+as Amdahl's law has it: at least by what TF32 gives products, at most by what 16 bits give them, by the peaks of this
+device, and attention in float32, whose kernels have no other way to the fast units; where
 attention takes a part, 16 bits are thought of for all. Silent on older devices, on AMD's, and where kernels are of
 unknown kind.]],
 
@@ -38,8 +41,16 @@ unknown kind.]],
     if attention_ns > 0 then
       evidence[#evidence + 1] = { "attention in float32 a step", math.min(attention_ns, step_ns), "ns" }
     end
-    local low_ns = (1 - 1 / cfg.speedup_low) * math.min(ns, step_ns)
-    local high_ns = (1 - 1 / cfg.speedup_high) * ns + (1 - 1 / cfg.attention_speedup) * attention_ns
+    local function at_most(speedup, peaks) -- where it is not known what this device can do, as the fastest
+      return p:has(peaks) and math.max(1, math.min(speedup, cfg.of_peaks * p.fact[peaks])) or speedup
+    end
+    local faster_low = at_most(cfg.speedup_low, "device.tf32_of_f32")
+    local faster_high = at_most(cfg.speedup_high, "device.half_of_f32")
+    local low_ns = (1 - 1 / faster_low) * math.min(ns, step_ns)
+    local high_ns = (1 - 1 / faster_high) * ns
+      + (1 - 1 / at_most(cfg.attention_speedup, "device.half_of_f32")) * attention_ns
+    evidence[#evidence + 1] = { "times as fast in TF32, at least", faster_low, "ratio" }
+    evidence[#evidence + 1] = { "times as fast in 16 bits, at most", faster_high, "ratio" }
     -- Where attention takes a part, 16 bits are what helps, and halve what passes over memory move.
     if attention_ns >= cfg.min_share * step_ns then
       local passes = p:table("kernels"):where { dtype = "float32",
@@ -80,6 +91,14 @@ unknown kind.]],
                                tensor_core = "no", dtype = "float32", total_ns = 4e6 },
                              { name = "fmha_cutlassF_f32_aligned_64x64_rf_sm80", category = "attention",
                                tensor_core = "yes", dtype = "float32", total_ns = 1.2e6 } } } },
+    -- As fast in TF32 as in float32, but for what float32 falls short: 1.2 times; in 16 bits 1.2 * 2 = 2.4 times. The
+    -- middle of 4 ms * (1 - 1 / 1.2) = 0.667 and 4 ms * (1 - 1 / 2.4) = 2.333.
+    { name = "a GeForce card", framework = "pytorch", format = "kineto", finding = true, impact_ns = 1.5e6,
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.count"] = 1,
+                ["device.model"] = "NVIDIA GeForce RTX 3090", ["device.tf32_flops_per_s"] = 3.56e13,
+                ["device.tf32_of_f32"] = 1, ["device.half_of_f32"] = 2 },
+      tables = { kernels = { { name = "ampere_sgemm_128x64_tn", family = "ampere_sgemm", category = "gemm",
+                               tensor_core = "no", dtype = "float32", total_ns = 4e6 } } } },
     { name = "a V100 has none", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.count"] = 1,
                 ["device.model"] = "Tesla V100-SXM2-32GB", ["device.tf32_flops_per_s"] = 0 },

@@ -97,19 +97,20 @@ TEST(makers_say_which_types_a_device_multiplies)
 {
     static const struct {
         const char *model;
-        double      tf32, f8; /* NaN: not known */
+        double      tf32, f8, tf32_ratio, half_ratio; /* NaN: not known */
     } rows[] = {
-        { "NVIDIA A100-SXM4-40GB", 156e12, 0 },
-        { "NVIDIA H100 80GB HBM3", 495e12, 1979e12 },
-        { "Tesla V100-SXM2-16GB", 0, 0 },
-        { "an accelerator of next year", NAN, NAN },
+        { "NVIDIA A100-SXM4-40GB", 156e12, 0, 156 / 19.5, 312 / 19.5 },
+        { "NVIDIA H100 80GB HBM3", 495e12, 1979e12, 495.0 / 67, 989.0 / 67 },
+        { "Tesla V100-SXM2-16GB", 0, 0, NAN, 125 / 15.7 },
+        { "NVIDIA GeForce RTX 3060", 12.7e12, 0, 1, 25.5 / 12.7 },
+        { "an accelerator of next year", NAN, NAN, NAN, NAN },
     };
 
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct profile_builder b;
         struct err             err = { 0 };
         uint32_t               host, gpu;
-        double                 tf32, f8;
+        double                 tf32, f8, tf32_ratio, half_ratio;
 
         host = builder_start_host(&b, FORMAT_KINETO);
         gpu = builder_device(&b, host, "GPU 0", rows[i].model, DEVICE_GPU);
@@ -122,6 +123,12 @@ TEST(makers_say_which_types_a_device_multiplies)
         f8 = builder_fact(&b, "device.f8_flops_per_s");
         assert_true(isnan(rows[i].tf32) ? isnan(tf32) : fabs(tf32 - rows[i].tf32) < 1);
         assert_true(isnan(rows[i].f8) ? isnan(f8) : fabs(f8 - rows[i].f8) < 1);
+        tf32_ratio = builder_fact(&b, "device.tf32_of_f32");
+        half_ratio = builder_fact(&b, "device.half_of_f32");
+        assert_true(isnan(rows[i].tf32_ratio) ? isnan(tf32_ratio)
+                                              : fabs(tf32_ratio - rows[i].tf32_ratio) < 1e-6);
+        assert_true(isnan(rows[i].half_ratio) ? isnan(half_ratio)
+                                              : fabs(half_ratio - rows[i].half_ratio) < 1e-6);
         builder_free(&b);
     }
 }

@@ -23,6 +23,8 @@ enum device_fact {
     HALF_TYPE = CAUSES + 2 * GAP_CAUSE_COUNT,
     TF32_PEAK,
     F8_PEAK,
+    TF32_RATIO,
+    HALF_RATIO,
     FACT_COUNT
 };
 /* clang-format off */
@@ -46,6 +48,8 @@ static const struct fact_spec produces[] = {
     [HALF_TYPE] = { "device.half_type", UNIT_NAME, "type of 16 bits that it multiplies at its full rate: float16, or bfloat16 where it can" },
     [TF32_PEAK] = { "device.tf32_flops_per_s", UNIT_FLOPS_PER_S, "peak of products of float32 in TF32; 0: it has none" },
     [F8_PEAK] = { "device.f8_flops_per_s", UNIT_FLOPS_PER_S, "peak of products of 8 bit floats; 0: it has none" },
+    [TF32_RATIO] = { "device.tf32_of_f32", UNIT_RATIO, "peak in TF32 over that in float32, by data sheets" },
+    [HALF_RATIO] = { "device.half_of_f32", UNIT_RATIO, "peak in 16 bits with sums in float32 over that in float32, by data sheets" },
 };
 /* clang-format on */
 
@@ -309,6 +313,13 @@ static void sum_row(const struct device_row *row, double steps, double values[FA
     }
 }
 
+static bool set_ratio(struct facts *facts, int id, double peak, double of)
+{
+    if (peak <= 0 || of <= 0)
+        return facts_absent(facts, produces[id].name, NULL, "its data sheet has no such peak");
+    return facts_set(facts, &produces[id], peak / of);
+}
+
 /* Types that the device multiplies. */
 static bool set_types(struct study *study, const struct device *device)
 {
@@ -322,11 +333,15 @@ static bool set_types(struct study *study, const struct device *device)
     is_set = half == DTYPE_UNKNOWN ? facts_absent(facts, produces[HALF_TYPE].name, NULL, unknown)
                                    : facts_set(facts, &produces[HALF_TYPE],
                                                facts_name(facts, str_from(dtype_name(half))));
-    if (!known)
-        return is_set && facts_absent(facts, produces[TF32_PEAK].name, NULL, unknown) &&
-               facts_absent(facts, produces[F8_PEAK].name, NULL, unknown);
-    return is_set && facts_set(facts, &produces[TF32_PEAK], known->tf32_flops_per_s) &&
-           facts_set(facts, &produces[F8_PEAK], known->f8_flops_per_s);
+    for (int i = TF32_PEAK; !known && i <= HALF_RATIO; i++)
+        is_set = is_set && facts_absent(facts, produces[i].name, NULL, unknown);
+    if (!known || !is_set)
+        return is_set;
+    return facts_set(facts, &produces[TF32_PEAK], known->tf32_flops_per_s) &&
+           facts_set(facts, &produces[F8_PEAK], known->f8_flops_per_s) &&
+           set_ratio(facts, TF32_RATIO, known->tf32_flops_per_s, known->f32_flops_per_s) &&
+           set_ratio(facts, HALF_RATIO, hardware_peak_flops_per_s(known, half),
+                     known->f32_flops_per_s);
 }
 
 static bool set_facts(struct study *study, const struct windows *windows)
