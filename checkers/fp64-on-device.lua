@@ -21,7 +21,12 @@ return rule {
     max_cast_share = { default = 0.9, min = 0, max = 1, unit = "share",
                        doc = "of the time of double-precision ops in conversions, from which another rule speaks" },
     device_speedup = { default = 6, min = 1, max = 64, unit = "ratio",
-      doc = "how much faster an accelerator computes in single precision" },
+      doc = "how much faster an accelerator computes in single precision, where its peaks are not known" },
+    of_peaks = { default = 0.8, min = 0.1, max = 2, unit = "ratio",
+                 doc = "how much faster it does, over what its peaks differ by: at least min_speedup, for half the bytes "
+                   .. "move, at most max_speedup, beyond which memory bounds it" },
+    min_speedup = { default = 2, min = 1, max = 64, unit = "ratio", doc = "of an accelerator, at least" },
+    max_speedup = { default = 16, min = 1, max = 64, unit = "ratio", doc = "of an accelerator, at most" },
     conv_speedup = { default = 10, min = 1, max = 64, unit = "ratio", doc = "the same for convolutions on a host" },
     speedup = { default = 3, min = 1, max = 64, unit = "ratio",
                 doc = "how much faster the same op is in single precision" },
@@ -29,8 +34,8 @@ return rule {
   doc = [[
 Double precision moves twice the bytes and computes at half the rate or, on consumer GPUs, at a
 sixty-fourth; on CPUs the fastest libraries have no double kernels either. Usually a numpy default or
-a Python scalar brought it in. Priced as Amdahl's law has it, with the speed-up of the parameter, over
-the double-precision share of the computation, less what starting PyTorch's ops takes on a host. Where the trace has no
+a Python scalar brought it in. Priced as Amdahl's law has it, with the speed-up of the parameters, or of this device's
+peaks, over the double-precision share of the computation, less what starting PyTorch's ops takes on a host. Where the trace has no
 dtypes, double inputs of the pipeline together with matrix products outside the vendor library stand for them; such
 products alone do not, for the library is off on many machines. Silent below min_share.]],
 
@@ -74,6 +79,9 @@ products alone do not, for the library is off on many machines. Silent below min
 
     -- On hosts the vendors' convolutions take single precision alone; others go element by element.
     local speedup = p:has("device.count") and cfg.device_speedup or cfg.speedup
+    if p:has("device.count") and p:has("device.f32_of_f64") then
+      speedup = math.max(cfg.min_speedup, math.min(cfg.max_speedup, cfg.of_peaks * p.fact["device.f32_of_f64"]))
+    end
     if not p:has("device.count") and all_ns > 0 then
       local convs = math.min(
         1, doubles:where { type = { class = "convolution" } }:sum("self_ns") /
@@ -146,6 +154,10 @@ products alone do not, for the library is off on many machines. Silent below min
       facts = { ["step.ns"] = 1e7, ["device.count"] = 1, ["precision.f64_ns"] = 6e6, ["kernels.total_ns"] = 6e6 },
       tables = { ops = { { name = "aten::mm", type = "aten::mm", dtype = "float32", self_ns = 1e3 } },
                  kernels = { { name = "dgemm_64x64", dtype = "float64", total_ns = 6e6 } } } },
+    -- A V100 computes twice as fast in float32: 6 ms * (1 - 1 / (1 + 0.75 * (2 - 1))), see impact.amdahl.
+    { name = "on a device of half the rate", framework = "pytorch", format = "kineto", finding = true, impact_ns = 2.571e6,
+      facts = { ["step.ns"] = 1e7, ["device.count"] = 1, ["precision.f64_ns"] = 6e6, ["device.f32_of_f64"] = 2 },
+      tables = { ops = { { name = "aten::mm", type = "aten::mm", dtype = "float32", self_ns = 1e3 } } } },
     { name = "parameters converted at each use", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "aten::copy_", type = "aten::copy_", dtype = "float64", self_ns = 4e6 },

@@ -97,20 +97,20 @@ TEST(makers_say_which_types_a_device_multiplies)
 {
     static const struct {
         const char *model;
-        double      tf32, f8, tf32_ratio, half_ratio; /* NaN: not known */
+        double      tf32, f8, tf32_ratio, half_ratio, double_ratio; /* NaN: not known */
     } rows[] = {
-        { "NVIDIA A100-SXM4-40GB", 156e12, 0, 156 / 19.5, 312 / 19.5 },
-        { "NVIDIA H100 80GB HBM3", 495e12, 1979e12, 495.0 / 67, 989.0 / 67 },
-        { "Tesla V100-SXM2-16GB", 0, 0, NAN, 125 / 15.7 },
-        { "NVIDIA GeForce RTX 3060", 12.7e12, 0, 1, 25.5 / 12.7 },
-        { "an accelerator of next year", NAN, NAN, NAN, NAN },
+        { "NVIDIA A100-SXM4-40GB", 156e12, 0, 156 / 19.5, 312 / 19.5, 156 / 19.5 },
+        { "NVIDIA H100 80GB HBM3", 495e12, 1979e12, 495.0 / 67, 989.0 / 67, 495.0 / 67 },
+        { "Tesla V100-SXM2-16GB", 0, 0, NAN, 125 / 15.7, 15.7 / 7.8 },
+        { "NVIDIA GeForce RTX 3060", 12.7e12, 0, 1, 25.5 / 12.7, 12.7 / 0.2 },
+        { "an accelerator of next year", NAN, NAN, NAN, NAN, NAN },
     };
 
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct profile_builder b;
         struct err             err = { 0 };
         uint32_t               host, gpu;
-        double                 tf32, f8, tf32_ratio, half_ratio;
+        double                 tf32, f8, tf32_ratio, half_ratio, double_ratio;
 
         host = builder_start_host(&b, FORMAT_KINETO);
         gpu = builder_device(&b, host, "GPU 0", rows[i].model, DEVICE_GPU);
@@ -129,6 +129,9 @@ TEST(makers_say_which_types_a_device_multiplies)
                                               : fabs(tf32_ratio - rows[i].tf32_ratio) < 1e-6);
         assert_true(isnan(rows[i].half_ratio) ? isnan(half_ratio)
                                               : fabs(half_ratio - rows[i].half_ratio) < 1e-6);
+        double_ratio = builder_fact(&b, "device.f32_of_f64");
+        assert_true(isnan(rows[i].double_ratio) ? isnan(double_ratio)
+                                                : fabs(double_ratio - rows[i].double_ratio) < 1e-6);
         builder_free(&b);
     }
 }

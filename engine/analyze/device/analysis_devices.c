@@ -4,6 +4,7 @@
 #include "analyze/emit.h"
 #include "model/hardware.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 enum device_fact {
@@ -25,6 +26,7 @@ enum device_fact {
     F8_PEAK,
     TF32_RATIO,
     HALF_RATIO,
+    DOUBLE_RATIO,
     FACT_COUNT
 };
 /* clang-format off */
@@ -50,6 +52,7 @@ static const struct fact_spec produces[] = {
     [F8_PEAK] = { "device.f8_flops_per_s", UNIT_FLOPS_PER_S, "peak of products of 8 bit floats; 0: it has none" },
     [TF32_RATIO] = { "device.tf32_of_f32", UNIT_RATIO, "peak in TF32 over that in float32, by data sheets" },
     [HALF_RATIO] = { "device.half_of_f32", UNIT_RATIO, "peak in 16 bits with sums in float32 over that in float32, by data sheets" },
+    [DOUBLE_RATIO] = { "device.f32_of_f64", UNIT_RATIO, "peak in float32 or TF32, the higher one, over that in float64, by data sheets" },
 };
 /* clang-format on */
 
@@ -333,7 +336,7 @@ static bool set_types(struct study *study, const struct device *device)
     is_set = half == DTYPE_UNKNOWN ? facts_absent(facts, produces[HALF_TYPE].name, NULL, unknown)
                                    : facts_set(facts, &produces[HALF_TYPE],
                                                facts_name(facts, str_from(dtype_name(half))));
-    for (int i = TF32_PEAK; !known && i <= HALF_RATIO; i++)
+    for (int i = TF32_PEAK; !known && i <= DOUBLE_RATIO; i++)
         is_set = is_set && facts_absent(facts, produces[i].name, NULL, unknown);
     if (!known || !is_set)
         return is_set;
@@ -341,7 +344,9 @@ static bool set_types(struct study *study, const struct device *device)
            facts_set(facts, &produces[F8_PEAK], known->f8_flops_per_s) &&
            set_ratio(facts, TF32_RATIO, known->tf32_flops_per_s, known->f32_flops_per_s) &&
            set_ratio(facts, HALF_RATIO, hardware_peak_flops_per_s(known, half),
-                     known->f32_flops_per_s);
+                     known->f32_flops_per_s) &&
+           set_ratio(facts, DOUBLE_RATIO, fmax(known->f32_flops_per_s, known->tf32_flops_per_s),
+                     known->f64_flops_per_s);
 }
 
 static bool set_facts(struct study *study, const struct windows *windows)
