@@ -23,10 +23,11 @@ return rule {
     device_speedup = { default = 6, min = 1, max = 64, unit = "ratio",
       doc = "how much faster an accelerator computes in single precision, where its peaks are not known" },
     of_peaks = { default = 0.8, min = 0.1, max = 2, unit = "ratio",
-                 doc = "how much faster it does, over what its peaks differ by: at least min_speedup, for half the bytes "
-                   .. "move, at most max_speedup, beyond which memory bounds it" },
-    min_speedup = { default = 2, min = 1, max = 64, unit = "ratio", doc = "of an accelerator, at least" },
-    max_speedup = { default = 16, min = 1, max = 64, unit = "ratio", doc = "of an accelerator, at most" },
+                 doc = "the same, over what its peaks differ by" },
+    min_speedup = { default = 2, min = 1, max = 64, unit = "ratio",
+                    doc = "the same at least, for half the bytes move" },
+    max_speedup = { default = 16, min = 1, max = 64, unit = "ratio",
+                    doc = "the same at most, for memory bounds it beyond" },
     conv_speedup = { default = 10, min = 1, max = 64, unit = "ratio", doc = "the same for convolutions on a host" },
     speedup = { default = 3, min = 1, max = 64, unit = "ratio",
                 doc = "how much faster the same op is in single precision" },
@@ -34,9 +35,9 @@ return rule {
   doc = [[
 Double precision moves twice the bytes and computes at half the rate or, on consumer GPUs, at a
 sixty-fourth; on CPUs the fastest libraries have no double kernels either. Usually a numpy default or
-a Python scalar brought it in. Priced as Amdahl's law has it, with the speed-up of the parameters, or of this device's
-peaks, over the double-precision share of the computation, less what starting PyTorch's ops takes on a host. Where the trace has no
-dtypes, double inputs of the pipeline together with matrix products outside the vendor library stand for them; such
+a Python scalar brought it in. Priced as Amdahl's law has it, with the speed-up of the parameters, or of this
+device's peaks, over the double-precision share of the computation, less what starting PyTorch's ops takes on
+a host. Where the trace has no dtypes, double inputs of the pipeline together with matrix products outside the vendor library stand for them; such
 products alone do not, for the library is off on many machines. Silent below min_share.]],
 
   check = function(p, cfg)
@@ -155,7 +156,8 @@ products alone do not, for the library is off on many machines. Silent below min
       tables = { ops = { { name = "aten::mm", type = "aten::mm", dtype = "float32", self_ns = 1e3 } },
                  kernels = { { name = "dgemm_64x64", dtype = "float64", total_ns = 6e6 } } } },
     -- A V100 computes twice as fast in float32: 6 ms * (1 - 1 / (1 + 0.75 * (2 - 1))), see impact.amdahl.
-    { name = "on a device of half the rate", framework = "pytorch", format = "kineto", finding = true, impact_ns = 2.571e6,
+    { name = "on a device of half the rate", framework = "pytorch", format = "kineto", finding = true,
+      impact_ns = 2.571e6,
       facts = { ["step.ns"] = 1e7, ["device.count"] = 1, ["precision.f64_ns"] = 6e6, ["device.f32_of_f64"] = 2 },
       tables = { ops = { { name = "aten::mm", type = "aten::mm", dtype = "float32", self_ns = 1e3 } } } },
     { name = "parameters converted at each use", framework = "pytorch", format = "kineto", finding = false,

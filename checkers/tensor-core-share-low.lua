@@ -12,7 +12,7 @@ return rule {
     speedup = { default = 3, min = 1, max = 16, unit = "ratio",
                 doc = "how much faster such kernels are with 16 bits, where peaks allow it" },
     of_peaks = { default = 1.2, min = 0.5, max = 2, unit = "ratio",
-                 doc = "how much faster they are at most, over what peaks differ by: float32 stays further below its own" },
+                 doc = "how much faster at most, over what peaks differ by: float32 stays further below its own" },
   },
   doc = [[
 Lists the products that run without tensor cores although others have them, or although it is unknown
@@ -60,7 +60,7 @@ Amdahl's law has it, at low confidence. Silent where most of the time is on tens
                 ["kernels.no_tensor_core_ns"] = 3e6, ["kernels.tensor_core_ns"] = 1e6 },
       tables = { kernels = { { name = "sgemm_128", family = "sgemm", tensor_core = "no", dtype = "float32",
                                total_ns = 3e6 } } } },
-    -- 16 bits at twice the rate of float32, which falls short of its own: 2.4 times; 3 ms * (1 - 1 / (1 + 0.75 * (2.4 - 1))).
+    -- Peaks differ twofold, and float32 falls short of its own, so 2.4 times as fast: 3 ms * (1 - 1 / (1 + 0.75 * (2.4 - 1))).
     { name = "a GeForce card", framework = "pytorch", finding = true, impact_ns = 1.537e6,
       facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.count"] = 1, ["kernels.product_ns"] = 5e6,
                 ["kernels.no_tensor_core_ns"] = 3e6, ["kernels.tensor_core_ns"] = 1e6, ["device.half_of_f32"] = 2 },
