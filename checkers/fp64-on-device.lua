@@ -37,8 +37,8 @@ Double precision moves twice the bytes and computes at half the rate or, on cons
 sixty-fourth; on CPUs the fastest libraries have no double kernels either. Usually a numpy default or
 a Python scalar brought it in. Priced as Amdahl's law has it, with the speed-up of the parameters, or of this
 device's peaks, over the double-precision share of the computation, less what starting PyTorch's ops takes on
-a host. Where the trace has no dtypes, double inputs of the pipeline together with matrix products outside the vendor library stand for them; such
-products alone do not, for the library is off on many machines. Silent below min_share.]],
+a host. Where the trace has no dtypes, double inputs of the pipeline together with matrix products outside the vendor
+library stand for them; such products alone do not, for the library is off on many machines. Silent below min_share.]],
 
   check = function(p, cfg)
     local ops = p:table("ops")

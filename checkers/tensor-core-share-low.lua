@@ -60,7 +60,8 @@ Amdahl's law has it, at low confidence. Silent where most of the time is on tens
                 ["kernels.no_tensor_core_ns"] = 3e6, ["kernels.tensor_core_ns"] = 1e6 },
       tables = { kernels = { { name = "sgemm_128", family = "sgemm", tensor_core = "no", dtype = "float32",
                                total_ns = 3e6 } } } },
-    -- Peaks differ twofold, and float32 falls short of its own, so 2.4 times as fast: 3 ms * (1 - 1 / (1 + 0.75 * (2.4 - 1))).
+    -- Peaks differ twofold, and float32 falls short of its own, so 2.4 times:
+    -- 3 ms * (1 - 1 / (1 + 0.75 * (2.4 - 1))).
     { name = "a GeForce card", framework = "pytorch", finding = true, impact_ns = 1.537e6,
       facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.count"] = 1, ["kernels.product_ns"] = 5e6,
                 ["kernels.no_tensor_core_ns"] = 3e6, ["kernels.tensor_core_ns"] = 1e6, ["device.half_of_f32"] = 2 },

@@ -60,7 +60,8 @@ Priced as Amdahl's law has it, with the speed-up of the parameter; products that
       facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.count"] = 1,
                 ["device.model"] = "Tesla V100-SXM2-32GB", ["kernels.product_ns"] = 4e6,
                 ["kernels.no_tensor_core_ns"] = 4e6, ["kernels.tensor_core_ns"] = 0 } },
-    -- Peaks differ twofold, and float32 falls short of its own, so 2.4 times as fast: 4 ms * (1 - 1 / (1 + 0.75 * (2.4 - 1))).
+    -- Peaks differ twofold, and float32 falls short of its own, so 2.4 times:
+    -- 4 ms * (1 - 1 / (1 + 0.75 * (2.4 - 1))).
     { name = "a GeForce card", framework = "pytorch", finding = true, impact_ns = 2.049e6,
       facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["device.count"] = 1,
                 ["device.model"] = "NVIDIA GeForce RTX 3090", ["device.half_of_f32"] = 2, ["kernels.product_ns"] = 4e6,
