@@ -123,6 +123,15 @@ static double weight_of(const struct profile *profile, const struct op *op)
     return (double)op->flops > elements ? (double)op->flops : elements;
 }
 
+/* Operations of a product in the time in which one element is passed over: products stay in
+ * registers and caches, passes wait for memory. */
+static const double MULTIPLIED_AT_ONCE = 8;
+
+static bool multiplies(const struct compiled *compiled, uint32_t op)
+{
+    return compiled_is_type(compiled, op, "dot|convolution");
+}
+
 bool compiled_works(const struct compiled *compiled, uint32_t op)
 {
     static const char idle[] =
@@ -244,7 +253,8 @@ static bool sum_contents(struct compiled *compiled)
             take_class(compiled, op, &contents[slot[op]]);
         if (!caller || !slot[caller - 1] || !compiled_works(compiled, op))
             continue;
-        contents[slot[caller - 1]].of[compiled->op_class[op]] += compiled->weight[op];
+        contents[slot[caller - 1]].of[compiled->op_class[op]] +=
+            compiled->weight[op] * (multiplies(compiled, op) ? MULTIPLIED_AT_ONCE : 1);
         compiled->weight[caller - 1] += compiled->weight[op];
     }
     return true;
@@ -431,6 +441,8 @@ bool compiled_open(struct compiled *compiled, const struct profile *profile, str
         compiled->root[op] = NO_ID;
         compiled->weight[op] =
             compiled_holds(compiled, op) ? 0 : weight_of(profile, &profile->ops.items[op]);
+        if (multiplies(compiled, op))
+            compiled->weight[op] /= MULTIPLIED_AT_ONCE;
     }
     if (profile->format != FORMAT_XSPACE || !profile->graph)
         return true;

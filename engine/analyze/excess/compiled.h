@@ -22,7 +22,8 @@ struct compiled {
     uint8_t              *op_class; /* by row of profile->ops: enum op_class; OP_OTHER unknown */
     uint8_t              *from;     /* by row: FROM_… */
     uint32_t             *source; /* by row: of profile->sources, of neighbours where it has none */
-    double               *weight; /* by row: elements or flops of one execution, contents and all */
+    double               *weight; /* by row: what one execution takes, contents and all, as elements
+                                     that are passed over */
     uint32_t *root;     /* by row: of what it holds, the instruction that gives its result; NO_ID */
     uint32_t *type_row; /* by row: 1 + that of its type in type_fits */
     uint32_t  type_count;

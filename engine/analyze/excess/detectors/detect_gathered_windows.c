@@ -57,6 +57,26 @@ static bool end_in_reductions(struct finder *finder, uint32_t op, int depth)
     return true;
 }
 
+static bool is_marked(const struct waste *waste, struct op_ids ops)
+{
+    for (size_t i = 0; i < ops.count; i++)
+        if (waste->share[ops.ids[i]] <= 0)
+            return false;
+    return ops.count > 0;
+}
+
+/* The numbers are as many as the windows have rows: counting them goes with the windows, where
+ * nothing else takes them. Takers come behind what they take. */
+static void mark_numbers(struct waste *waste, uint32_t gather, double share)
+{
+    double rows = compiled_elements(waste->compiled, op_graph_operand(waste->graph, gather, 1));
+
+    for (uint32_t op = gather; op-- > 0;)
+        if (!waste->compiled->from[op] && compiled_elements(waste->compiled, op) >= rows &&
+            is_marked(waste, op_graph_consumers(waste->graph, op)))
+            waste_mark(waste, op, share);
+}
+
 static bool find(struct ledger *ledger, const struct detector *self)
 {
     struct waste  waste;
@@ -76,6 +96,7 @@ static bool find(struct ledger *ledger, const struct detector *self)
             continue;
         for (size_t i = 0; i < finder.windows.count; i++)
             waste_mark(&waste, finder.windows.items[i], 1 - NEEDED / copies);
+        mark_numbers(&waste, op, 1 - NEEDED / copies);
     }
     return !waste.graph || waste_claim(&waste, self, LEAST_SHARE,
                                        "windows that overlap, each made and reduced by itself");
