@@ -356,6 +356,13 @@ local compiled = {
       .. "other reductions over windows without making them.",
     code = "total = jnp.cumsum(jnp.pad(x, ((1, 0), (0, 0))), 0)\nmean = (total[w:] - total[:-w]) / w   "
       .. "# not x[starts[:, None] + jnp.arange(w)].mean(1)" },
+  { flaw = "summed-rounds",
+    title = "Each round of a loop does for its own gradient what its sum needs once: %s of each step",
+    text = "Make what the rounds share of the parameters (an inverse, a normalised or orthogonal weight, a product of "
+      .. "weights) before the loop and hand it over. The way back then adds up the gradients of all rounds first and "
+      .. "goes through it once.",
+    code = "w = orthogonal(params)   # before the scan, not in its body\n"
+      .. "h, ys = jax.lax.scan(lambda h, x: cell(w, h, x), h, xs)" },
   { flaw = "fixed-work",
     title = "Matrices that the step does not change are decomposed in each step: %s",
     text = "Decompose them once, before the loop or when the data is made, and hand the result over.",
@@ -542,6 +549,8 @@ arguments alone that it does not give back.]],
       { severity = "warn", factor = 0.05, detail = "a matrix copied for each row that is multiplied with it" }),
     in_cell("a layer behind a lookup", "pytorch", "repeated-rows", 0.5,
       { factor = 0.05, detail = "a product of 24000 rows" }),
+    in_cell("a solve for each round's gradient", "jax", "summed-rounds", 0.4,
+      { severity = "warn", factor = 0.02, detail = "rounds add up what is linear in what each of them makes" }),
     { name = "keys made in each round", framework = "tensorflow", format = "graph", finding = true, replay = { 4e6 },
       facts = { ["step.ns"] = 1e7 },
       tables = { ops = {}, excess = { { cell = 1, flaw = "loop-fixed", ns = 4e6, share = 0.4, factor = 0.05,

@@ -9,7 +9,8 @@ local named = "small-runs|run-again|metrics|model-built|side-product|worker-star
   .. "masked-work|masked-write|unread-rounds|separate-rounds|remade-rows|side-by-side|iterator-made|"
   .. "fetched-variables|row-jacobian|called-again|whole-history|same-input|pipeline-bubble|"
   .. "wide-loss|handed-on|idle-experts|gathered-windows|gathered-weights|teacher-again|trained-again|trained-pair|"
-  .. "unpicked-rows|loop-fixed|separate-tables|padded-batches|dataset-pass|untrained-results|unfilled-cache"
+  .. "unpicked-rows|loop-fixed|separate-tables|padded-batches|dataset-pass|untrained-results|unfilled-cache|"
+  .. "summed-rounds"
 local ways = {
   ["wait.input"] = { "waits for data",
                      "Make the next batch beside the step: workers, prefetch, fewer and larger reads." },

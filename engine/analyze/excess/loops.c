@@ -56,8 +56,8 @@ static bool is_read_by(const struct axes *axes, uint32_t op, uint32_t reader, in
     return true;
 }
 
-static bool is_private(const struct loop *loop, const struct axes *axes, uint32_t element,
-                       uint32_t reader)
+bool loop_is_private(const struct loop *loop, const struct axes *axes, uint32_t element,
+                     uint32_t reader)
 {
     struct op_ids taken = op_graph_consumers(axes->waste->graph, loop->parameter);
 
@@ -91,7 +91,7 @@ enum carried loop_carries(const struct loop *loop, const struct axes *axes, uint
     if (more != NO_ID &&
         waste_is(axes->waste, compiled_maker(axes->waste->compiled, more), "constant"))
         return CARRIED_COUNTED;
-    if (!is_private(loop, axes, element, maker))
+    if (!loop_is_private(loop, axes, element, maker))
         return CARRIED_CHANGED;
     if (more != NO_ID)
         return CARRIED_SUMMED;
@@ -107,6 +107,16 @@ bool loop_holds(const struct loop *loop, const struct waste *waste, uint32_t op)
     uint32_t timed = compiled_timed(waste->compiled, op);
 
     return waste->profile->ops.items[timed].caller == loop->op + 1;
+}
+
+double loops_rounds(const struct loops *loops)
+{
+    double most = 0;
+
+    for (uint32_t op = 0; op < loops->waste.graph->vertex_count; op++)
+        if (loop_holds(&loops->loop, &loops->waste, op) && waste_calls(&loops->waste, op) > most)
+            most = waste_calls(&loops->waste, op);
+    return most / (double)loops->waste.ledger->step_count;
 }
 
 bool loops_claim(struct ledger *ledger, const struct detector *self, double least_share,

@@ -31,7 +31,7 @@ struct loops {
  * false: out of memory. */
 bool loops_claim(struct ledger *ledger, const struct detector *self, double least_share,
                  const char *detail, void (*look)(struct loops *loops, void *context),
-                 void *context);
+                 void       *context);
 
 /* The instruction's time is of the loop's body, not of another loop in it. */
 bool loop_holds(const struct loop *loop, const struct waste *waste, uint32_t op);
@@ -39,7 +39,12 @@ bool loop_holds(const struct loop *loop, const struct waste *waste, uint32_t op)
 bool loop_is_carried(const struct loop *loop, const struct axes *axes, uint32_t op,
                      uint32_t element);
 /* What makes the element that goes into the next round: through fusions and what hands on. */
-uint32_t     loop_maker(const struct loop *loop, const struct axes *axes, uint32_t element);
+uint32_t loop_maker(const struct loop *loop, const struct axes *axes, uint32_t element);
+/* Nothing in the round reads element `element`, as it came in, but `reader`. */
+bool         loop_is_private(const struct loop *loop, const struct axes *axes, uint32_t element,
+                             uint32_t reader);
 enum carried loop_carries(const struct loop *loop, const struct axes *axes, uint32_t element);
+/* Rounds of the loop that is looked at, a step. */
+double loops_rounds(const struct loops *loops);
 
 #endif

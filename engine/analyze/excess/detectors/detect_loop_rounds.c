@@ -14,17 +14,6 @@ static const double  MOST_READ = 0.25;   /* of rounds whose rows are kept for no
 static const int64_t FEWEST_ROWS = 8;
 static const double  TILE_ROWS = 16; /* a product of fewer takes as long: it reads all weights */
 
-/* Rounds of each step. */
-static double count_rounds(const struct loops *loops)
-{
-    double most = 0;
-
-    for (uint32_t op = 0; op < loops->waste.graph->vertex_count; op++)
-        if (loop_holds(&loops->loop, &loops->waste, op) && waste_calls(&loops->waste, op) > most)
-            most = waste_calls(&loops->waste, op);
-    return most / (double)loops->waste.ledger->step_count;
-}
-
 /* Each round gives the others nothing but its number. */
 static bool is_separate(const struct loops *loops)
 {
@@ -103,7 +92,7 @@ static void mark_separate(struct loops *loops, void *context)
     struct waste *waste = &loops->waste;
 
     (void)context;
-    if (count_rounds(loops) < FEWEST_ROUNDS || !is_separate(loops))
+    if (loops_rounds(loops) < FEWEST_ROUNDS || !is_separate(loops))
         return;
     mark_few_rows(loops);
     waste_mark(waste, loops->loop.op, 1 - KEPT_SHARE); /* what goes from round to round */
@@ -126,7 +115,7 @@ static bool find_separate(struct ledger *ledger, const struct detector *self)
 static void mark_write(struct loops *loops, void *context)
 {
     (void)context;
-    if (count_rounds(loops) < FEWEST_ROUNDS)
+    if (loops_rounds(loops) < FEWEST_ROUNDS)
         return;
     for (uint32_t element = 0; element < loops->loop.elements; element++) {
         uint32_t              maker = loop_maker(&loops->loop, &loops->axes, element), flag;
@@ -176,7 +165,7 @@ static void mark_unread(struct loops *loops, void *context)
     if (!reads->is_open && !reads->has_failed)
         reads->is_open = parts_open(&reads->parts, &loops->waste);
     reads->has_failed = !reads->is_open;
-    if (reads->has_failed || count_rounds(loops) < FEWEST_ROUNDS)
+    if (reads->has_failed || loops_rounds(loops) < FEWEST_ROUNDS)
         return;
     for (uint32_t element = 0; element < loops->loop.elements; element++) {
         double part = read_part(loops, &reads->parts, element);
