@@ -97,15 +97,16 @@ return rule {
                  doc = "of the elements of a map, those that a filter behind it keeps, from which the rest is wasted" },
     filter_left = { default = 0.1, min = 0, max = 1, unit = "ratio",
                     doc = "part of a filter's time that is left when it decides before the costly work" },
-    left = { default = 0.5, min = 0, max = 1, unit = "ratio",
-             doc = "part of another stage's time that is left when it is split over two copies" },
+    threads = { default = 2, min = 1, max = 64, unit = "count",
+                doc = "copies that another stage is split over; their work is the same and needs its cores" },
   },
   doc = [[
 Filter, batch, unbatch and scan run one element at a time in the thread of their consumer and take no
 num_parallel_calls (batch does). A filter that decodes or computes to decide can mostly decide from what the
 record holds already, before the costly work; a filter or shard behind a costly map wastes it on what is thrown away,
 which is priced by the wait for it or, on busy cores, by its work. Else priced by replay with a
-tenth of the filter's time left, half for other stages. Silent where another stage holds the step longer.]],
+tenth of the filter's time left, or with other stages on two threads: their work stays, so a step is no shorter
+than all work over the cores. Silent where another stage holds the step longer.]],
 
   check = function(p, cfg)
     local step_ns = p.fact["step.ns"]
@@ -157,8 +158,9 @@ tenth of the filter's time left, half for other stages. Silent where another sta
           .. "shards.",
         code = "ds = tf.data.Dataset.range(k).interleave(shard, num_parallel_calls=tf.data.AUTOTUNE)" },
       impact = impact.replay {
-        { "stage_scale", stage = "\\Q" .. stage.name .. "\\E" .. (stage == windows and "(::.*)?" or ""),
-          factor = (is_filter or stage == windows) and cfg.filter_left or cfg.left },
+        (is_filter or stage == windows) and { "stage_scale", factor = cfg.filter_left, stage =
+          "\\Q" .. stage.name .. "\\E" .. (stage == windows and "(::.*)?" or "") } or
+          { "stage_parallel", stage = "\\Q" .. stage.name .. "\\E", factor = cfg.threads },
         fallback = impact.exposed { ns = stage.path_ns / 2 },
       },
       confidence = "high",
