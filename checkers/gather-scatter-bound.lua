@@ -29,6 +29,21 @@ local function behind_sorts(sorts, kernels)
   return ns
 end
 
+-- TensorFlow's gathers along an inner axis go element by element: their shapes say so, or that what their gradients
+-- add up is turned round first. A pattern of their names and their gradients'; what is turned round.
+local function of_inner_axis(ops)
+  local turned = ops:where { type = { like = "^(_Mkl)?Transpose$" },
+                             name = { like = "^gradients.*Gather[^/]*_grad/" } }
+  local inner = ops:where { type = { like = "^GatherV2$" }, shapes = {
+    like = "^\\[((?:[0-9]+,)+)[0-9]+\\]x\\[([0-9]+)\\].*->\\[\\1\\2\\]$" } }
+  local names = {}
+  for _, row in ipairs(inner:top("self_ns", 20):rows()) do names[#names + 1] = "\\Q" .. row.name .. "\\E" end
+  for _, row in ipairs(turned:top("self_ns", 40):rows()) do
+    names[#names + 1] = "\\Q" .. row.name:match("^gradients[^/]*/(.*)_grad/") .. "\\E"
+  end
+  return #names > 0 and "^(gradients[^/]*/)?(" .. table.concat(names, "|") .. ")(_grad/.*)?$" or "^$", turned
+end
+
 -- On an accelerator kernels say what ops only enqueue.
 local function of_device(p, cfg)
   local kernels = p:table("kernels")
@@ -98,14 +113,18 @@ return rule {
     reached = { default = 0.6, min = 0, max = 1, unit = "share",
                 doc = "of its memory limit, what a pass over the arrays of a scatter reaches" },
     kept_other = { default = 0.5, min = 0, max = 1, unit = "ratio", doc = "part of other shuffles that stays" },
+    kept_inner = { default = 0.3, min = 0, max = 1, unit = "ratio",
+                   doc = "part of TensorFlow's gathers along an inner axis, and of what their gradients turn round, "
+                     .. "that slices or a transpose of whole blocks take" },
   },
   doc = [[
 Sorts, gathers, scatters and layout changes compute nothing. A full sort whose first element alone is used is an
 argmax or a top-k in disguise; a permutation is a sort, too. Shuffles inside fusions count where the fusion holds
 nothing else. Kernels of compiled programs whose arrays are known are priced as what they take more than a pass over
-these arrays. Priced as the time of sorts, of which a selection keeps a twentieth, and half of the other shuffles;
-with PyTorch's kernels also passes over what was sorted, at half to all of them. Without a sort, indexing is worth a
-note only: models of graphs consist of it. Silent below min_share, and of sorts inside of embedding bags.]],
+these arrays. Priced as the time of sorts, of which a selection keeps a twentieth, and half of the other shuffles, of
+TensorFlow's gathers along an inner axis, which copy element by element, seven tenths with what their gradients turn
+round; with PyTorch's kernels also passes over what was sorted, at half to all of them. Without a sort, indexing is
+worth a note only: models of graphs consist of it. Silent below min_share, and of sorts inside of embedding bags.]],
 
   check = function(p, cfg)
     local on_device = p.format == "kineto" or (p.format == "xspace" and p:has("device.idle_share"))
@@ -130,6 +149,8 @@ note only: models of graphs consist of it. Silent below min_share, and of sorts 
       sorts = sorts:where { type = "" }
     end
     local sort_ns, move_ns = sorts:sum("self_ns") + whole:sum("self_ns"), moves:sum("self_ns") + wrapped:sum("self_ns")
+    local inner, turned = of_inner_axis(ops)
+    move_ns = move_ns + turned:sum("self_ns")
     local ns = sort_ns + move_ns
     if all_ns <= 0 or ns / all_ns < cfg.min_share then return nil end
 
@@ -146,6 +167,7 @@ note only: models of graphs consist of it. Silent below min_share, and of sorts 
       end
     end
     local sorting = sort_ns > move_ns
+    local inner_ns = moves:where { name = { like = inner } }:sum("self_ns") + turned:sum("self_ns")
     local edits = {}
     local function add(query, kept)
       local list = {}
@@ -156,7 +178,9 @@ note only: models of graphs consist of it. Silent below min_share, and of sorts 
     end
     add(sorts, cfg.kept_sort)
     add(whole, cfg.kept_sort)
-    add(moves, cfg.kept_other)
+    add(moves:where { name = { like = inner } }, cfg.kept_inner)
+    add(turned, cfg.kept_inner)
+    add(moves:where { name = { like = "(?!" .. inner .. ").*" } }, cfg.kept_other)
     add(wrapped, cfg.kept_other)
     local spared_ns = (1 - cfg.kept_sort) * sort_ns
     edits.fallback = sorting and impact.exposed { ns = spared_ns, low = 0.7 * spared_ns, high = spared_ns } or
@@ -179,6 +203,11 @@ note only: models of graphs consist of it. Silent below min_share, and of sorts 
                                and "best = jnp.argmax(x, axis=-1)   # or jax.lax.top_k(x, k)" or
                                     p.framework == "pytorch" and "best = x.argmax(-1)   # or x.topk(k)"
                                       or "best = tf.argmax(x, -1)   # or tf.math.top_k(x, k)" }
+                       or inner_ns > 0.5 * ns and {
+                 text = "Gather along the first axis, where whole rows are copied; where the indices never change, a "
+                   .. "reshape and transpose, slices or a reversed axis do the same without any.",
+                 code = "x = tf.reshape(tf.transpose(tf.reshape(x, [n, h, w, g, c // g]), [0, 1, 2, 4, 3]), "
+                   .. "[n, h, w, c])   # not tf.gather(x, order, axis=3)" }
                        or { text = "Batch the indices, sort them once, keep minor dimensions aligned." },
       impact = impact.replay(edits),
       confidence = "medium",
@@ -242,6 +271,23 @@ note only: models of graphs consist of it. Silent below min_share, and of sorts 
       facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "TopKV2", type = "TopKV2", shapes = "[24,8732]x[]->[24,96],[24,96]", self_ns = 8e6 },
                          { name = "MatMul", type = "MatMul", self_ns = 2e6 } } } },
+    { name = "channels that are put in another order", framework = "tensorflow", format = "graph", finding = true,
+      replay = { 3.5e6 }, facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "mix/GatherV2", type = "GatherV2", shapes = "[24,16,16,64]x[64]x[]->[24,16,16,64]",
+                           self_ns = 1.5e6 },
+                         { name = "gradients/mix/GatherV2_grad/UnsortedSegmentSum", type = "UnsortedSegmentSum",
+                           shapes = "[64,24,16,16]x[64]x[]->[64,24,16,16]", self_ns = 1e6 },
+                         { name = "gradients/mix/GatherV2_grad/transpose_1", type = "Transpose",
+                           shapes = "[64,24,16,16]x[4]->[24,16,16,64]", self_ns = 2.5e6 },
+                         { name = "Conv2D", type = "Conv2D", self_ns = 5e6 } } } },
+    { name = "as few without what is turned round", framework = "tensorflow", format = "graph", finding = false,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "mix/GatherV2", type = "GatherV2", shapes = "[?]x[64]x[]->[24,16,16,64]",
+                           self_ns = 1.5e6 },
+                         { name = "gradients/mix/GatherV2_grad/UnsortedSegmentSum", type = "UnsortedSegmentSum",
+                           self_ns = 1e6 },
+                         { name = "gradients/mix/transpose_grad/transpose_1", type = "Transpose", self_ns = 2.5e6 },
+                         { name = "Conv2D", type = "Conv2D", self_ns = 5e6 } } } },
     { name = "computing", finding = false, facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "gather.1", type = "gather", self_ns = 1e5 },
                          { name = "dot.1", type = "dot", self_ns = 9e6 } } } },

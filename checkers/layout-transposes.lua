@@ -2,25 +2,56 @@
 -- PyTorch's batch norm of tensors with channels before pixels; those for the other order are named for it.
 local channels_first_norms = "batch_norm_(backward|collect_statistics|transform_input)_kernel"
 
+-- Whether a transpose may change between channels last and first, as far as its shapes tell: the batch stays in front,
+-- and channels go past all pixels.
+local function is_layout(shapes, is_volume)
+  local from, to = (shapes or ""):match("^\\[([0-9,]+)\\].*->\\[([0-9,]+)\\]$")
+  if not from then return true end
+  local dims, batch, rest = select(2, from:gsub(",", "")) + 1, from:match("^([0-9]+),(.*)$")
+  if not batch or dims > (is_volume and 5 or 4) then return false end
+  local first, pixels = rest:match("^([0-9]+),(.*)$")
+  local before, last = rest:match("^(.*),([0-9]+)$")
+  return dims > 2 and (to == batch .. "," .. pixels .. "," .. first or to == batch .. "," .. last .. "," .. before)
+end
+
+-- Those transposes, and a pattern of their names. What a gather along an inner axis turns round for its gradient is no
+-- layout.
+local function of_layout(ops)
+  local is_volume = ops:where { type = { like = "^(_Mkl(Native)?)?Conv3D" } }:count() > 0
+  local turns, names = {}, {}
+  for row in ops:where { type = { like = "^(_Mkl)?Transpose$" } }:each() do
+    if not row.name:find("Gather[^/]*_grad/") and is_layout(row.shapes, is_volume) then
+      turns[#turns + 1] = row
+      names[#names + 1] = "\\Q" .. row.name:gsub(",", ".") .. "\\E"
+    end
+  end
+  return turns, #turns <= 60 and table.concat(names, "|") or nil
+end
+
 -- TensorFlow on a host: its libraries transpose as they need inside the convolution, so these are the program's own.
 local function of_tensorflow(p, cfg)
   local step_ns, ops = p.fact["step.ns"], p:table("ops")
-  local turns = ops:where { type = { like = "^(_Mkl)?Transpose$" } }
-  local turn_ns, conv_ns = turns:sum("self_ns"), ops:where { type = { class = "convolution" } }:sum("self_ns")
+  local turns, names = of_layout(ops)
+  local turn_ns, top = 0, nil
+  for _, row in ipairs(turns) do
+    turn_ns = turn_ns + row.self_ns
+    if not top or row.self_ns > top.self_ns then top = row end
+  end
+  local conv_ns = ops:where { type = { class = "convolution" } }:sum("self_ns")
   if conv_ns / step_ns < cfg.min_conv or turn_ns / conv_ns < cfg.min_host_share
       or turn_ns / step_ns < cfg.min_host_step then
     return nil
   end
   return finding {
     title = ("Transposes take %s a step beside %s of convolutions"):format(fmt.ms(turn_ns), fmt.ms(conv_ns)),
-    subject = { op = turns:top("self_ns", 1):rows()[1].name },
+    subject = { op = top and top.name },
     evidence = { { "transposes a step", turn_ns, "ns", share = math.min(1, turn_ns / step_ns) },
-                 { "convolutions a step", conv_ns, "ns" }, { "transposes", turns:count(), "count" } },
+                 { "convolutions a step", conv_ns, "ns" }, { "transposes", #turns, "count" } },
     condition = ("transposes take %s of convolutions, %s accepted"):format(
       fmt.pct(turn_ns / conv_ns), fmt.pct(cfg.min_host_share)),
     remedy = { text = "Keep model and inputs in channels-last layout from end to end.",
                code = "tf.keras.backend.set_image_data_format('channels_last')" },
-    impact = impact.replay { { "scale", parts = { "compute" }, op_type = "(_Mkl)?Transpose" },
+    impact = impact.replay { { "scale", parts = { "compute" }, op_type = "(_Mkl)?Transpose", name = names },
                              fallback = impact.exposed { ns = turn_ns } },
     confidence = "high",
   }
@@ -47,7 +78,8 @@ return rule {
   doc = [[
 Tensor cores want channels last; libraries turn other layouts round before and behind each convolution.
 Priced as the time of these transposes, and a part of PyTorch's own batch norm kernels for channels first, which give
-a channel to a block and read with gaps. Silent where convolutions are a small part of the step.]],
+a channel to a block and read with gaps. Transposes whose shapes are known count where they move channels past
+pixels alone. Silent where convolutions are a small part of the step.]],
 
   check = function(p, cfg)
     if not p:has("device.idle_share") or not p:has("kernels") then
@@ -105,6 +137,19 @@ a channel to a block and read with gaps. Silent where convolutions are a small p
       facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "conv0/transpose", type = "Transpose", self_ns = 2e6 },
            { name = "conv0/Conv2D", type = "Conv2D", self_ns = 5e6 } } } },
+    { name = "channels that are shuffled", framework = "tensorflow", format = "graph", finding = false,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "transpose", type = "Transpose", shapes = "[24,16,16,4,16]x[5]->[24,16,16,16,4]",
+                           self_ns = 2e6 },
+           { name = "gradients/GatherV2_grad/transpose", type = "Transpose", shapes = "[?]x[4]->[64,24,16,16]",
+             self_ns = 2e6 },
+           { name = "Conv2D", type = "Conv2D", self_ns = 5e6 } } } },
+    { name = "layouts by their shapes", framework = "tensorflow", format = "graph", finding = true, replay = { 2e6 },
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "transpose", type = "Transpose", shapes = "[32,16,48,24]x[4]->[32,48,24,16]",
+                           self_ns = 1e6 },
+           { name = "transpose_1", type = "Transpose", shapes = "[32,48,24,16]x[4]->[32,16,48,24]", self_ns = 1e6 },
+           { name = "Conv2D", type = "Conv2D", self_ns = 5e6 } } } },
     { name = "none", finding = false, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1 },
       tables = { ops = { { name = "a", type = "Conv2D", self_ns = 1 } },
                  kernels = { { name = "implicit_gemm", category = "conv", calls = 40, total_ns = 4e6 } } } },
