@@ -44,6 +44,34 @@ local function of_inner_axis(ops)
   return #names > 0 and "^(gradients[^/]*/)?(" .. table.concat(names, "|") .. ")(_grad/.*)?$" or "^$", turned
 end
 
+-- TensorFlow: rows that are written into a copy of a tensor, which is then assigned to the variable that it was read
+-- from. Both move all of it, as often.
+local function of_copies(p, cfg, ops)
+  local function longest(pattern)
+    return ops:where { type = { like = pattern }, mean_ns = { min = cfg.min_copy_ns } }:top("self_ns", 1):rows()[1]
+  end
+  local scatter, assign = longest("^TensorScatter(Update|Add|Sub|Max|Min)$"), longest("^Assign(VariableOp)?$")
+  if not scatter or not assign or assign.is_eager or scatter.is_eager or assign.calls ~= scatter.calls
+      or scatter.mean_ns > 3 * assign.mean_ns or assign.mean_ns > 3 * scatter.mean_ns then return nil end
+  local step_ns, ns = p.fact["step.ns"], scatter.self_ns + assign.self_ns
+  if ns < cfg.min_copied * step_ns then return nil end
+  return finding {
+    title = ("A whole variable is copied and assigned to change some of its rows: %s a step"):format(fmt.ms(ns)),
+    severity = ns >= 0.15 * step_ns and "warn" or "info",
+    subject = { op = scatter.name },
+    evidence = { { "writing rows into a copy a step", scatter.self_ns, "ns",
+                   share = math.min(1, scatter.self_ns / step_ns) },
+                 { "assigning the copy a step", assign.self_ns, "ns" } },
+    condition = ("the copies take %s of the step, %s accepted"):format(
+      fmt.pct(math.min(1, ns / step_ns)), fmt.pct(cfg.min_copied)),
+    remedy = { text = "Write the rows into the variable itself.",
+               code = "table.scatter_update(tf.IndexedSlices(rows, ids))   # TF1: tf.scatter_update(table, ids, rows); "
+                 .. "not table.assign(tf.tensor_scatter_nd_update(table, ids[:, None], rows))" },
+    impact = impact.exposed { ns = math.min(ns, step_ns), low = 0.6 * ns, high = math.min(ns, step_ns) },
+    confidence = "medium",
+  }
+end
+
 -- On an accelerator kernels say what ops only enqueue.
 local function of_device(p, cfg)
   local kernels = p:table("kernels")
@@ -113,6 +141,9 @@ return rule {
     reached = { default = 0.6, min = 0, max = 1, unit = "share",
                 doc = "of its memory limit, what a pass over the arrays of a scatter reaches" },
     kept_other = { default = 0.5, min = 0, max = 1, unit = "ratio", doc = "part of other shuffles that stays" },
+    min_copied = { default = 0.08, min = 0, max = 1, unit = "share",
+                   doc = "of the step, copies of a whole variable from which this is said" },
+    min_copy_ns = { default = 1e5, min = 0, max = 1e12, unit = "ns", doc = "one such copy, on average" },
     kept_inner = { default = 0.3, min = 0, max = 1, unit = "ratio",
                    doc = "part of TensorFlow's gathers along an inner axis, and of what their gradients turn round, "
                      .. "that slices or a transpose of whole blocks take" },
@@ -124,12 +155,15 @@ nothing else. Kernels of compiled programs whose arrays are known are priced as 
 these arrays. Priced as the time of sorts, of which a selection keeps a twentieth, and half of the other shuffles, of
 TensorFlow's gathers along an inner axis, which copy element by element, seven tenths with what their gradients turn
 round; with PyTorch's kernels also passes over what was sorted, at half to all of them. Without a sort, indexing is
-worth a note only: models of graphs consist of it. Silent below min_share, and of sorts inside of embedding bags.]],
+worth a note only: models of graphs consist of it. Rows that are written into a copy of a variable, which is assigned
+back, are priced as both copies. Silent below min_share, and of sorts inside of embedding bags.]],
 
   check = function(p, cfg)
     local on_device = p.format == "kineto" or (p.format == "xspace" and p:has("device.idle_share"))
     if on_device and p:has("kernels") then return of_device(p, cfg) end
     local ops = p:table("ops")
+    local copies = p.framework == "tensorflow" and of_copies(p, cfg, ops)
+    if copies then return copies end
     local all_ns = ops:sum("self_ns")
     -- TensorFlow sorts with a top-k of all: only the name that the program sees tells the two apart.
     local sorts = ops:where { type = { like = p:names("sorting") },
@@ -271,6 +305,19 @@ worth a note only: models of graphs consist of it. Silent below min_share, and o
       facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "TopKV2", type = "TopKV2", shapes = "[24,8732]x[]->[24,96],[24,96]", self_ns = 8e6 },
                          { name = "MatMul", type = "MatMul", self_ns = 2e6 } } } },
+    -- 1.4 ms of copies: from 0.6 to all of it is expected, 0.8 in the middle.
+    { name = "rows written into a copy of a variable", framework = "tensorflow", format = "xspace", finding = true,
+      impact_ns = 1.12e6, facts = { ["step.ns"] = 4e6 },
+      tables = { ops = { { name = "TensorScatterUpdate", type = "TensorScatterUpdate", calls = 1, mean_ns = 7e5,
+                           self_ns = 7e5 },
+                         { name = "Assign", type = "Assign", calls = 1, mean_ns = 7e5, self_ns = 7e5 },
+                         { name = "MatMul", type = "MatMul", calls = 8, mean_ns = 2e5, self_ns = 1.6e6 } } } },
+    { name = "rows written where nothing else is", framework = "tensorflow", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 4e6 },
+      tables = { ops = { { name = "TensorScatterUpdate", type = "TensorScatterUpdate", calls = 1, mean_ns = 7e5,
+                           self_ns = 7e5 },
+                         { name = "Assign", type = "Assign", calls = 1, mean_ns = 9e4, self_ns = 9e4 },
+                         { name = "MatMul", type = "MatMul", calls = 8, mean_ns = 2e5, self_ns = 1.6e6 } } } },
     { name = "channels that are put in another order", framework = "tensorflow", format = "graph", finding = true,
       replay = { 3.5e6 }, facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "mix/GatherV2", type = "GatherV2", shapes = "[24,16,16,64]x[64]x[]->[24,16,16,64]",

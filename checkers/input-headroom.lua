@@ -36,7 +36,7 @@ return rule {
     max_wait_share = { default = 0.2, min = 0, max = 1, unit = "share",
                        doc = "share of the step spent waiting for input, up to which cores are what it takes from the "
                          .. "step" },
-    min_cpu_share = { default = 0.4, min = 0, max = 1, unit = "share",
+    min_cpu_share = { default = 0.15, min = 0, max = 1, unit = "share",
                       doc = "of the time of all cores, the pipeline's, then" },
     min_used = { default = 0.9, min = 0, max = 2, unit = "share",
                  doc = "of the time of all cores, everything's, then" },
