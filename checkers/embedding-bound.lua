@@ -68,7 +68,7 @@ that widen integers to rows of classes (OneHot, SparseToDense, or a fusion from 
 product by an operand of that shape and a table of as many rows. Priced as the time of those ops, less what a gather
 costs. PyTorch on an accelerator: a table's dense gradient and its share of the update, priced as their time. A dozen
 tables and more that are looked up and updated one by one in a graph of TensorFlow: what starting their small ops takes.
-Silent for small tables and small shares.]],
+Silent for small tables, small shares and what counts for histograms of summaries.]],
 
   check = function(p, cfg)
     -- Only where an accelerator computes: on a host dense-embedding-gradient says it.
@@ -98,8 +98,17 @@ Silent for small tables and small shares.]],
       return product
     end
     local has_one_hot, is_sparse = false, false
+    -- A histogram for a summary counts by vectors of its own: under its scope, or op by op beside it.
+    local writes = ops:where { type = { like = "^Write(Histogram)?Summary$" } }:count() > 0
+    local function is_summary(row)
+      return writes and row.is_eager or row.name:find("write_summary/|histogram_summary/")
+    end
+    local function is_one_hot(row)
+      return (row.type == "OneHot" or row.type == "aten::one_hot" or row.type == "SparseToDense") and
+        not is_summary(row)
+    end
     for _, row in ipairs(rows) do
-      if row.type == "OneHot" or row.type == "aten::one_hot" or row.type == "SparseToDense" then
+      if is_one_hot(row) then
         has_one_hot = true
         names[row.name], ns = true, ns + row.self_ns
       end
@@ -143,7 +152,10 @@ Silent for small tables and small shares.]],
       -- Without shapes: the products that dominate beside OneHot, and their gradients.
       local products = ops:where { type = { class = "product" } }:top("self_ns", 1):rows()
       local first = products[1]
-      local one_hot_ns = ops:where { type = { class = "one-hot" } }:sum("self_ns")
+      local one_hot_ns = 0
+      for row in ops:where { type = { class = "one-hot" } }:each() do
+        one_hot_ns = one_hot_ns + (is_summary(row) and 0 or row.self_ns)
+      end
       is_sparse = ops:where { type = "SparseToDense" }:sum("self_ns") > 0.5 * one_hot_ns
       if first and one_hot_ns / all_ns >= 0.02 then
         local stem = first.name:match("^gradient_tape/(.*?)/MatMul") or first.name:match("^gradients/(.*)_grad/MatMul")
@@ -195,6 +207,11 @@ Silent for small tables and small shares.]],
                 ["torch.embedding_gradient_ns"] = 2e6, ["torch.embedding_elements"] = 1e8,
                 ["torch.accumulated_elements"] = 1e8, ["torch.update_ns"] = 4e6 },
       tables = { ops = { { name = "aten::mm", type = "aten::mm", self_ns = 1e6 } } } },
+    { name = "histograms of a summary", framework = "tensorflow", finding = false, facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "OneHot", type = "OneHot", self_ns = 2e6, is_eager = true },
+                         { name = "w/write_summary/summary_cond/buckets/one_hot", type = "OneHot", self_ns = 2e6 },
+                         { name = "dense/MatMul", type = "MatMul", self_ns = 5e6 },
+                         { name = "WriteSummary", type = "WriteSummary", self_ns = 1e5, is_eager = true } } } },
     { name = "one-hot matmul with shapes", framework = "jax", finding = true, replay = { 5e6 },
       facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "convert_fusion", type = "fusion", shapes = "[128,8]->[1024,2048]", self_ns = 1e6 },

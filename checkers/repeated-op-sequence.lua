@@ -118,6 +118,25 @@ local function numbered(ops, cfg)
   return groups, rounds
 end
 
+-- Squashed sums in each round are gates of a cell, whose rounds take what the one before made.
+local function has_gates(groups, rounds)
+  local has = {}
+  for _, group in sorted_pairs(groups) do
+    if group.count >= 0.9 * rounds then has[group.row.type] = true end
+  end
+  return has.Sigmoid and has.Tanh
+end
+
+local ALL_AT_ONCE = {
+  text = "Do all rounds at once over another dimension: a batched product, one gather, a grouped convolution.",
+  code = "y = tf.einsum('bni,nio->bno', x, w)   # instead of [x[:, k] @ w[k] for k in range(n)]",
+}
+local AS_LAYER = {
+  text = "Rounds with gates take what the one before made: use a recurrent layer, which multiplies all inputs at once "
+    .. "and runs the rest in one op or a loop.",
+  code = "outputs = tf.keras.layers.LSTM(units, return_sequences=True)(inputs)",
+}
+
 -- A Python loop inside a tf.function leaves each round's ops in the graph, numbered: slices of what it walks over and
 -- the rest.
 local function written_out(p, cfg)
@@ -151,9 +170,7 @@ local function written_out(p, cfg)
          { "longest of them, " .. worst.row.type, worst.ns, "ns" } },
     condition = ("%s rounds, %s accepted, and %s of the time of all ops"):format(
       fmt.count(rounds), fmt.count(cfg.min_rounds), fmt.pct(ns / all_ns)),
-    remedy = { text = "Do all rounds at once over another dimension: a batched product, one gather, a grouped "
-                 .. "convolution.",
-               code = "y = tf.einsum('bni,nio->bno', x, w)   # instead of [x[:, k] @ w[k] for k in range(n)]" },
+    remedy = has_gates(groups, rounds) and AS_LAYER or ALL_AT_ONCE,
     impact = impact.exposed { ns = ops_ns + dispatch_ns, low = 0.5 * ops_ns + dispatch_ns,
                       high = (1 - cfg.kept) * ops_ns + dispatch_ns },
     claims = { parts = { "compute" } },

@@ -156,6 +156,36 @@ TEST(cells_in_sequence)
     builder_free(&builder);
 }
 
+/* Products that ran as one op with their bias: the time, 5 each, is the bias's. Layers that nobody
+ * ran have no time under either name. */
+TEST(cells_that_ran_with_their_bias)
+{
+    enum { CELLS = 10 };
+    struct drawn_op        ops[CELLS * 4];
+    struct op_edge         edges[CELLS * 4];
+    char                   names[CELLS * 4][32];
+    size_t                 edge_count = 0;
+    struct profile_builder builder;
+
+    for (uint32_t i = 0; i < CELLS * 2; i++) {
+        uint32_t bias = CELLS * 2 + i;
+
+        snprintf(names[i], sizeof names[i], i < CELLS ? "MatMul_%u" : "idle/MatMul_%u", i + 1);
+        snprintf(names[bias], sizeof names[i], i < CELLS ? "Bias_%u" : "idle/Bias_%u", i + 1);
+        ops[i] = (struct drawn_op) { names[i], "MatMul", NULL, 0, 0 };
+        ops[bias] = (struct drawn_op) { names[bias], "BiasAdd", NULL, i < CELLS ? 5 : 0, 0 };
+        edges[edge_count++] = (struct op_edge) { .from = i, .to = bias };
+        if (i % CELLS)
+            edges[edge_count++] = (struct op_edge) { .from = bias - 1, .to = i };
+    }
+    start(&builder, false);
+    draw(&builder, ops, ARRAY_COUNT(ops), edges, edge_count);
+    assert_int_equal(facts_find_table(&builder.study.facts, "graph_patterns")->row_count, 1);
+    assert_true(builder_cell(&builder, "graph_patterns", "op", "MatMul_1", "count") == 10);
+    assert_true(builder_cell(&builder, "graph_patterns", "op", "MatMul_1", "ns") == 50);
+    builder_free(&builder);
+}
+
 TEST(feeds_and_fetches)
 {
     static const struct drawn_op ops[] = {

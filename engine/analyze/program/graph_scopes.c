@@ -165,6 +165,19 @@ static uint32_t *find_depths(const struct pattern_search *search, struct op_ids 
     return depths;
 }
 
+/* A product that ran as one op with what is done to its result has its time under that op's name.
+ */
+static uint32_t runs_as(const struct pattern_search *search, uint32_t product)
+{
+    struct op_ids consumers = op_graph_consumers(search->profile->graph, product);
+
+    for (size_t i = 0; search->ns[product] <= 0 && i < consumers.count; i++)
+        if (search->ns[consumers.ids[i]] > 0 &&
+            pattern_is_type(search->profile, consumers.ids[i], NAMES_TF_BIAS_ADD))
+            return consumers.ids[i];
+    return product;
+}
+
 /* Products of one name that each wait for the one before: a cell written out for each time step. */
 bool patterns_find_cells(struct pattern_search *search)
 {
@@ -180,9 +193,10 @@ bool patterns_find_cells(struct pattern_search *search)
     for (size_t i = 0; i < order.count; i++) {
         uint32_t     op = order.ids[i], id;
         struct str   name = profile_str(profile, profile->ops.items[op].name);
+        uint32_t     run = runs_as(search, op);
         struct cell *cell;
 
-        if (search->ns[op] <= 0 || str_starts(name, STR("gradients/")) ||
+        if (search->ns[run] <= 0 || str_starts(name, STR("gradients/")) ||
             !pattern_is_type(profile, op, NAMES_TF_MATMUL))
             continue;
         id = intern_add(&groups, without_numbers(name, room, sizeof room));
@@ -191,7 +205,7 @@ bool patterns_find_cells(struct pattern_search *search)
              !vec_push(&cells, search->arena, (struct cell) { .op = op, .last_depth = NO_ID })))
             return false;
         cell = &cells.items[id - 1];
-        cell->ns += search->ns[op] + search->gradient_ns[op];
+        cell->ns += search->ns[run] + search->gradient_ns[op];
         cell->count++;
         cell->depths += cell->last_depth == NO_ID || depths[op] > cell->last_depth;
         cell->last_depth = depths[op];
