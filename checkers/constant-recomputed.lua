@@ -3,7 +3,7 @@ return rule {
   id = "constant-recomputed", api = 1, version = "1.0.0",
   title = "Weights are made again from parameters in each call",
   category = "kernels", severity = "warn",
-  formats = { "kineto" },
+  formats = { "kineto", "xspace", "profile", "graph" },
   needs = { "step.ns", "excess" },
   cause = "forward.weights", tags = { "ops" },
   more_specific_than = { "hot-op", "duplicate-compute" },
@@ -15,8 +15,8 @@ return rule {
 Without gradients, a product of two thin matrices gives a weight that the next product takes: an adapter that is
 merged in each call, say; or a matrix of fewer bits is converted and scaled to be one. Nothing of it changes between
 calls. Recordings make small ops longer than they are, so the price is a bound. In training, one matrix that is
-decomposed or inverted in each step without gradients and not made of a batch right before; that it stays the same no
-recording tells.]],
+decomposed or inverted in each step without gradients and not made of a batch right before, or in a function or session
+of TensorFlow before any layer; that it stays the same no recording tells.]],
 
   check = function(p, cfg)
     return p:in_excess {
@@ -33,7 +33,9 @@ recording tells.]],
       time = "decomposing or inverting it",
       remedy = { text = "If it stays the same, do it once before the loop and keep the result; of a matrix that "
                    .. "changes slowly, every hundredth step.",
-                 code = "inverse = torch.linalg.inv(covariance)   # once, before the loop" },
+                 code = p.framework == "tensorflow" and "inverse = tf.linalg.pinv(mixing)   # once, before the loop"
+                   or "inverse = torch.linalg.inv(covariance)   # once, before the loop" },
+      severity = p.framework == "tensorflow" and "info" or nil,
       confidence = "low",
     }
   end,
@@ -49,6 +51,11 @@ recording tells.]],
       facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "fixed-matrix", op = "aten::linalg_inv", ns = 6e6, share = 0.6,
         factor = 0, detail = "a matrix of 400 rows in each step" } } } },
+    { name = "a pseudo-inverse before any layer", framework = "tensorflow", format = "xspace", finding = true,
+      replay = { 4e6 }, severity = "info",
+      facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "fixed-matrix", op = "Svd", ns = 4e6, share = 0.4,
+        factor = 0, detail = "before any layer, and no gradient is for it" } } } },
     { name = "too little", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "derived-weight", ns = 2e5, share = 0.02, factor = 0.1 } } } },

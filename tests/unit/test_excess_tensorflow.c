@@ -316,6 +316,36 @@ TEST(layers_without_gradients)
     }
 }
 
+/* Four steps: a matrix is decomposed, 3 ms, which is scaled in the same scope, 1 ms, before a layer
+ * of 4 ms with its gradient: 4 ms of each step. Not so where a product made the matrix, where a
+ * gradient is for it, or where it is a loop's. */
+TEST(matrices_before_any_layer)
+{
+    enum { FIRST, MADE, TRAINED, LOOPED, CASES };
+
+    for (int kind = 0; kind < CASES; kind++) {
+        struct program program;
+
+        start_tensorflow(&program);
+        for (int step = 0; step < 4; step++) {
+            if (kind == MADE)
+                run(&program, "white/MatMul", "f32[8,64] f32[8,64]", 1000000);
+            run(&program, kind == LOOPED ? "while/body/_1/while/white/Svd" : "white/Svd",
+                "f32[64,64]", 3000000);
+            run(&program, kind == LOOPED ? "while/body/_1/while/white/RealDiv" : "white/RealDiv",
+                "f32[64,64]", 1000000);
+            run(&program, "dense/MatMul", "f32[8,64] f32[64,64]", 4000000);
+            run(&program, "gradient_tape/dense/MatMul", "f32[64,64]", 4000000);
+            if (kind == TRAINED)
+                run(&program, "gradient_tape/white/Svd/MatMul", "f32[64,64]", 1000000);
+            end_step(&program);
+        }
+        finish(&program);
+        assert_true(fabs(claimed(&program, "fixed-matrix") - (kind == FIRST ? 4e6 : 0)) < 1);
+        builder_free(&program.b);
+    }
+}
+
 /* Gradients of a head, which are updated, and of two convolutions behind it, 2 and 3 ms with an
  * activation of 1 ms between: six gradients of weights for two updates, all of them in a norm. Not
  * so where they are updated as well, or where nothing takes a norm, as of weights that are made
