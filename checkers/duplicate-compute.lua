@@ -331,6 +331,12 @@ local in_loops = {
     title = "The rounds of a loop make the same of what no round changes: %s a step",
     remedy = { text = "Make it once before the loop and hand it to the body, which then also sums its gradients first.",
                code = "keys = tf.tensordot(memory, w_k, 1)   # before tf.while_loop(...), not in its body" } },
+  { flaw = "fixed-targets", time = "making it again", severity = "info",
+    confidence = "low", -- whether the same is fed each time is not recorded
+    title = "Each run of the session makes the same of what no run changes: %s a step",
+    remedy = { text = "Run it once before the loop, and feed the results, or keep them in variables.",
+               code = "targets = session.run(gram_matrices, {style: picture})   # once\n"
+                 .. "session.run(train_op, {target_grams: targets})           # in each step" } },
 }
 -- What the instructions of compiled programs show.
 local compiled = {
@@ -500,8 +506,9 @@ a tensor that, by sizes, nothing in a round can have made. In TensorFlow, produc
 gradients named after them, and layers whose weights get several gradients for one forward call; and a model of Keras
 that is called several times with gradients of each call, where inputs may be the same: half of its calls at most, a
 fact; or a few times without gradients in a marked step, a bound. Gradients of gradients are no second pass. In graphs,
-rows that are tiled and joined with others before a product, priced as the copies' part of it. In
-compiled programs of JAX, decompositions of matrices that come from arguments and not from what the program gives
+rows that are tiled and joined with others before a product, priced as the copies' part of it, and what is made of
+variables that nothing assigns, or of what is fed where it meets what is trained in no layer.
+In compiled programs of JAX, decompositions of matrices that come from arguments and not from what the program gives
 back, programs whose devices all get the same arguments and exchange nothing, what only a mapped condition takes, the
 other side of which was there before, what the graph of a loop makes in each round of what no round changes,
 results that every device gathers from the others and then works on as a whole,
@@ -551,6 +558,10 @@ arguments alone that it does not give back.]],
       { factor = 0.05, detail = "a product of 24000 rows" }),
     in_cell("a solve for each round's gradient", "jax", "summed-rounds", 0.4,
       { severity = "warn", factor = 0.02, detail = "rounds add up what is linear in what each of them makes" }),
+    { name = "targets of a style", framework = "tensorflow", format = "profile", finding = true, severity = "info",
+      replay = { 4e6 }, facts = { ["step.ns"] = 1e7 },
+      tables = { ops = {}, excess = { { cell = 1, flaw = "fixed-targets", ns = 4e6, share = 0.4, factor = 0,
+                                        detail = "of what is fed" } } } },
     { name = "keys made in each round", framework = "tensorflow", format = "graph", finding = true, replay = { 4e6 },
       facts = { ["step.ns"] = 1e7 },
       tables = { ops = {}, excess = { { cell = 1, flaw = "loop-fixed", ns = 4e6, share = 0.4, factor = 0.05,
