@@ -12,6 +12,22 @@ local kinds = {
     remedy = { text = "Look up first, then normalise or scale the rows that came out; what does not change from step "
                  .. "to step is computed once before the loop.",
                code = "a = F.normalize(table[ids], dim=-1)   # instead of F.normalize(table, dim=-1)[ids]" } },
+  { flaw = "picked-parts", confidence = "medium",
+    title = "Of arrays that ops make in full one part in many is taken: %s of each step", time = "the other parts",
+    remedy = { text = "Pick first, then resize, activate or scale what was picked.",
+               code = "mask = torch.sigmoid(F.interpolate(masks[rows, label][:, None], size))   "
+                 .. "# instead of torch.sigmoid(F.interpolate(masks, size))[rows, label]" } },
+  { flaw = "kept-diagonal", confidence = "high",
+    title = "All rows are multiplied with all others, and each with itself is kept: %s of each step",
+    time = "products off the diagonal",
+    remedy = { text = "Multiply row by row and add up.",
+               code = "d = ((x @ m) * y).sum(-1)   # instead of torch.diag(x @ m @ y.T)" } },
+  { flaw = "shuffled-rows", confidence = "medium",
+    title = "A whole table is shuffled to take a few of its rows: %s of each step", time = "moving the other rows",
+    remedy = { text = "Cut the drawn order, not the shuffled table; where a row may come twice, draw as many numbers "
+                 .. "as are needed.",
+               code = "batch = x[torch.randperm(n)[:b]]   "
+                 .. "# or x[torch.randint(n, (b,))]; not x[torch.randperm(n)][:b]" } },
   { flaw = "idle-experts", confidence = "high",
     title = "Experts work on rows that did not pick them: %s of each step", time = "experts on rows of others",
     remedy = { text = "Give each expert the rows that picked it: gathered, worked on, added back.",
@@ -49,7 +65,7 @@ return rule {
   formats = { "kineto", "xspace" },
   needs = { "step.ns", "excess" },
   cause = "forward.thrown", tags = { "ops" },
-  more_specific_than = { "hot-op", "big-logits" },
+  more_specific_than = { "hot-op", "big-logits", "gather-scatter-bound" },
   params = {
     min_share = { default = 0.05, min = 0, max = 1, unit = "share",
       doc = "share of the step from which this is said" },
@@ -58,12 +74,13 @@ return rule {
   },
   doc = [[
 The op behind a product keeps a few of its rows: a head over all positions of which the last is read, say. Priced as
-the product times the share thrown away. In compiled programs of JAX the parts of results are followed back that
-slices take, through what works element by element and reductions, to the products that make them. Fourier transforms
-of complex numbers whose data is real, or of which the real part alone is taken, count half. In TensorFlow, networks
-of the same layers beside each other that are joined behind a choice of one or two of them and its mask: all but
-those; and gradients of all outputs that take a hundred times as long as the model: a bound, since outputs may be as
-many.]],
+the product times the share thrown away. So are ops by number (activations, resized pictures) on arrays of which one
+part in four or more is then taken, products of all rows with all others whose diagonal is taken, and tables that are
+shuffled whole for a batch. In compiled programs of JAX the parts of results are followed back that slices take, through
+what works element by element and reductions, to the products that make them. Fourier transforms of complex numbers
+whose data is real, or of which the real part alone is taken, count half. In TensorFlow, networks of the same layers
+beside each other that are joined behind a choice of one or two of them and its mask: all but those; and gradients of
+all outputs that take a hundred times as long as the model: a bound, since outputs may be as many.]],
 
   check = function(p, cfg)
     local list = {}
@@ -98,6 +115,18 @@ many.]],
       replay = { 3e6 }, facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "unpicked-rows", op = "aten::div", ns = 3e6, share = 0.3, factor = 0.01,
                               detail = "512 of 40000 rows are looked up behind it" } } } },
+    { name = "masks of all classes", framework = "pytorch", format = "kineto", finding = true, severity = "warn",
+      replay = { 6e6 }, facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "picked-parts", op = "aten::sigmoid", ns = 6e6, share = 0.6,
+                              factor = 0.025, detail = "1 of 40 parts is taken of what was made" } } } },
+    { name = "a diagonal of all products", framework = "pytorch", format = "kineto", finding = true,
+      severity = "info", replay = { 2e6 }, facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "kept-diagonal", op = "aten::matmul", ns = 2e6, share = 0.2,
+                              factor = 0.01 } } } },
+    { name = "a batch of a shuffled table", framework = "pytorch", format = "kineto", finding = true,
+      severity = "warn", replay = { 7e6 }, facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "shuffled-rows", op = "aten::index", ns = 7e6, share = 0.7,
+                              factor = 0.1 } } } },
     { name = "logits of all positions", framework = "jax", format = "xspace", finding = true, replay = { 7e6 },
       severity = "warn", facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "cut-results", op = "fusion", ns = 7e6, share = 0.7,

@@ -1,0 +1,95 @@
+/* Arrays of eager programs that are made in full for a part of them. */
+#include "excess_program.h"
+
+/* Pictures of 8 classes are resized, 4 ms, and squashed, 2 ms and 1 ms back, and one class of each
+ * is picked: 7/8 of it is for nothing. Not where another op takes all of them, where the op is done
+ * in place, which changes a state, or where half of them are kept. */
+TEST(classes_that_are_not_picked)
+{
+    enum { PICKED, TAKEN, IN_PLACE, HALF, KINDS };
+
+    for (int kind = 0; kind < KINDS; kind++) {
+        struct program program;
+        uint32_t       tag;
+
+        (void)state;
+        start(&program);
+        run(&program, "aten::upsample_bilinear2d", "f32[4,8,14,14]", 4000000);
+        tag = run(&program, kind == IN_PLACE ? "aten::sigmoid_" : "aten::sigmoid", "f32[4,8,28,28]",
+                  2000000);
+        run(&program, kind == HALF ? "aten::slice" : "aten::index", "f32[4,8,28,28]", 100000);
+        run(&program, "aten::gt", kind == HALF ? "f32[4,4,28,28]" : "f32[4,28,28]", 100000);
+        if (kind == TAKEN)
+            run(&program, "aten::mean", "f32[4,8,28,28]", 100000);
+        builder_flow(&program.b, tag,
+                     slice(&program, "autograd::engine::evaluate_function: X", ACTIVITY_EXECUTOR,
+                           NULL, 1000000),
+                     FLOW_FORWARD_BACKWARD);
+        run(&program, "aten::sigmoid_backward", "f32[4,8,28,28] f32[4,8,28,28]", 1000000);
+        finish(&program);
+        assert_true(fabs(claimed(&program, "picked-parts") - (kind == PICKED ? 7e6 * 7 / 8 : 0)) <
+                    1);
+        assert_sums(&program);
+        builder_free(&program.b);
+    }
+}
+
+/* 100 rows are multiplied with 100 others, 5 ms, and the diagonal is taken: 99/100 of it is for
+ * nothing. Not where something is added to all products first. */
+TEST(products_off_the_diagonal)
+{
+    for (int is_changed = 0; is_changed < 2; is_changed++) {
+        struct program program;
+
+        (void)state;
+        start(&program);
+        run(&program, "aten::matmul", "f32[100,16] f32[16,100]", 5000000);
+        if (is_changed)
+            run(&program, "aten::softmax", "f32[100,100]", 1000000);
+        run(&program, "aten::diag", "f32[100,100]", 100000);
+        run(&program, "aten::relu", "f32[100]", 100000);
+        finish(&program);
+        assert_true(fabs(claimed(&program, "kept-diagonal") - (is_changed ? 0 : 5e6 * 99 / 100)) <
+                    1);
+        assert_sums(&program);
+        builder_free(&program.b);
+    }
+}
+
+/* A table of 1000 rows is put into a drawn order, 6 ms, and the first 50 are taken: 19/20 of that
+ * moves other rows; of two, 6 ms and 1 ms, 9/10 where sizes are not recorded. Not where more cuts
+ * follow, as of an epoch of batches, or where the order is cut. */
+TEST(rows_that_are_shuffled_for_a_few)
+{
+    enum { SIZES, UNKNOWN, BATCHES, CUT, KINDS };
+    static const double shares[] = { 0.95, 0.9, 0, 0 };
+
+    for (int kind = 0; kind < KINDS; kind++) {
+        struct program program;
+        const char    *wide = kind == SIZES ? "f32[1000,8]" : "";
+        const char    *some = kind == SIZES ? "f32[50,8]" : "";
+
+        (void)state;
+        start(&program);
+        program.b.profile.has_shapes = kind == SIZES;
+        run(&program, "aten::randperm", "", 100000);
+        if (kind == CUT)
+            run(&program, "aten::slice", "s64[1000]", 1000);
+        run(&program, "aten::index", wide, 6000000);
+        run(&program, "aten::slice", wide, 1000);
+        if (kind == SIZES)
+            run(&program, "aten::relu", some, 1000);
+        if (kind != SIZES)
+            run(&program, "aten::index", wide, 1000000);
+        if (kind != SIZES)
+            run(&program, "aten::slice", wide, 1000);
+        run(&program, "aten::linear", kind == SIZES ? "f32[50,8] f32[4,8]" : "", 100000);
+        for (int i = 0; i < (kind == BATCHES ? 19 : 0); i++)
+            run(&program, "aten::slice", wide, 1000);
+        finish(&program);
+        assert_true(fabs(claimed(&program, "shuffled-rows") -
+                         shares[kind] * (kind == SIZES ? 6e6 : 7e6)) < 1);
+        assert_sums(&program);
+        builder_free(&program.b);
+    }
+}
