@@ -362,6 +362,12 @@ local compiled = {
       .. "other reductions over windows without making them.",
     code = "total = jnp.cumsum(jnp.pad(x, ((1, 0), (0, 0))), 0)\nmean = (total[w:] - total[:-w]) / w   "
       .. "# not x[starts[:, None] + jnp.arange(w)].mean(1)" },
+  { flaw = "gathered-matrix",
+    title = "A matrix is made of copies of a few numbers, to be multiplied: %s of each step",
+    text = "A matrix whose diagonals are each one number is a convolution: jax.lax.conv_general_dilated takes the "
+      .. "numbers as they are, and for long filters a product of Fourier transforms does.",
+    code = "n = len(x) + len(w)\ny = jnp.fft.irfft(jnp.fft.rfft(x, n) * jnp.fft.rfft(w, n), n)[:len(x)]   "
+      .. "# not w[i[:, None] - i] @ x" },
   { flaw = "summed-rounds",
     title = "Each round of a loop does for its own gradient what its sum needs once: %s of each step",
     text = "Make what the rounds share of the parameters (an inverse, a normalised or orthogonal weight, a product of "
@@ -556,6 +562,8 @@ arguments alone that it does not give back.]],
       { severity = "warn", factor = 0.05, detail = "a matrix copied for each row that is multiplied with it" }),
     in_cell("a layer behind a lookup", "pytorch", "repeated-rows", 0.5,
       { factor = 0.05, detail = "a product of 24000 rows" }),
+    in_cell("a Toeplitz matrix", "jax", "gathered-matrix", 0.7,
+      { severity = "warn", factor = 0.01, detail = "a matrix of copies of a few numbers, in a counted order" }),
     in_cell("a solve for each round's gradient", "jax", "summed-rounds", 0.4,
       { severity = "warn", factor = 0.02, detail = "rounds add up what is linear in what each of them makes" }),
     { name = "targets of a style", framework = "tensorflow", format = "profile", finding = true, severity = "info",
