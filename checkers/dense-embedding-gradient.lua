@@ -77,6 +77,24 @@ local function by_reference(rows, cfg, tables)
   end
 end
 
+-- Keras's optimizers with moments pass over all rows of these, whatever the gradient is.
+local WITH_MOMENTS = "^(adam|adamw|nadam|adamax|adagrad|adadelta|rmsprop|lion|ftrl|adafactor)(_[0-9]+)?/"
+
+-- What is left of ops on a table: of those in the scope of such an optimizer, `moments`, of others `kept`.
+local function edits_of(names, kept, moments)
+  local lists, edits = { {}, {} }, {}
+  for _, name in ipairs(names) do
+    local list = lists[name:gsub("^\\\\Q", ""):find(WITH_MOMENTS) and 2 or 1]
+    list[#list + 1] = name
+  end
+  for i, factor in ipairs { kept, math.max(kept, moments) } do
+    if #lists[i] > 0 then
+      edits[#edits + 1] = { "scale", name = table.concat(lists[i], "|"), factor = factor }
+    end
+  end
+  return edits, #lists[2] > 0
+end
+
 -- TensorFlow without shapes: a step that updates rows, and passes over whole variables that take longer than all
 -- products. Weights that products use are passed over faster than they are multiplied: these are a table's.
 local function passed_over(p, cfg, rows, all_ns)
@@ -124,17 +142,20 @@ return rule {
     min_rows = { default = 4096, min = 2, max = 1e12, unit = "count", doc = "smaller tables are cheap to update" },
     passes = { default = 2, min = 0, max = 1e6, unit = "ratio",
                doc = "without shapes: a pass over a variable, beside updated rows, over the time of products" },
+    kept_moments = { default = 0.5, min = 0, max = 1, unit = "ratio",
+                     doc = "part of what a Keras optimizer with moments does on the table that stays, whatever the "
+                       .. "gradient is" },
     max_touched = { default = 0.05, min = 0, max = 1, unit = "share",
         doc = "share of the rows that a step looks up" },
   },
   doc = [[
-A lookup touches the rows of its ids; a dense gradient and its optimizer touch all of them. Seen as a
-gather from a table [rows, width], or an update of a few rows that are as wide, beside ops whose result is the whole
-table. Priced as those ops,
-of which the touched share stays, and of an all-reduce that
-adds the gradient up over devices what goes for rows alone. Silent for small tables, many ids, and where shapes are
-unknown and neither a segment sum of TensorFlow's densified gradients shows nor, in the scope that updates rows, an
-assignment that takes longer than the products, as weight decay of the whole table does.]],
+A lookup touches the rows of its ids; a dense gradient and its optimizer touch all of them. Seen as a gather from a
+table [rows, width], or an update of a few rows that are as wide, beside ops whose result is the whole table. Priced
+as those ops, of which the touched share stays, and half of what a Keras optimizer with moments does, which passes
+over all rows whatever the gradient is; and of an all-reduce that adds the gradient up over devices what goes for rows
+alone. Silent for small tables, many ids, and where shapes are unknown and neither a segment sum of TensorFlow's
+densified gradients shows nor, in the scope that updates rows, an assignment that takes longer than the products, as
+weight decay of the whole table does.]],
 
   check = function(p, cfg)
     if p.format == "kineto" then return of_pytorch(p, cfg) end
@@ -211,7 +232,7 @@ assignment that takes longer than the products, as weight decay of the whole tab
       evidence[#evidence + 1] = { "rows looked up a step", best.info.ids, "count" }
       kept = math.max(best.info.ids / best.info.rows, 0.02)
     end
-    local edits = { { "scale", name = table.concat(best.names, "|"), factor = kept } }
+    local edits, has_moments = edits_of(best.names, kept, cfg.kept_moments)
     local exchange, part = exchanged(rows, best.shape)
     if exchange and p:has("comm.ns") and p.fact["comm.ns"] > 0 then
       -- Every device sends its rows to all; until the last one has come, less data help nothing.
@@ -229,7 +250,9 @@ assignment that takes longer than the products, as weight decay of the whole tab
       subject = { op = best.top.name }, evidence = evidence,
       condition = ("ops on the whole table take %s of op time, %s accepted"):format(fmt.pct(best.ns / all_ns),
           fmt.pct(cfg.min_share)),
-      remedy = { text = "Keep the gradient sparse and update only the rows that were looked up.",
+      remedy = { text = "Keep the gradient sparse and update only the rows that were looked up." .. (has_moments and
+                   " Keras's optimizers with moments pass over all rows even so: give the table one without, or "
+                   .. "moments of the rows looked up." or ""),
                  code = p.framework == "pytorch" and "nn.Embedding(n, d, sparse=True)   # with SparseAdam or SGD" or
                         p.framework == "jax" and
                             "table = table.at[ids].add(-lr * grad_rows)   # no dense optimizer state on the table" or

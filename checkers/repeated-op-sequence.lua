@@ -40,6 +40,17 @@ local function example_scopes(count, self_ns)
   return rows
 end
 
+-- A layer that calls a convolution of 0.4 ms for each frame, and puts the results together where `joins`.
+local function example_frames(count, joins)
+  local rows = { { name = "dense/MatMul", type = "MatMul", self_ns = 2e6 } }
+  for i = 1, count do
+    rows[#rows + 1] = { name = "model/frames/strided_slice_" .. i - 1, type = "StridedSlice", self_ns = 1e3 }
+    rows[#rows + 1] = { name = ("model/frames/conv2d_%d/Conv2D"):format(2 * i), type = "Conv2D", self_ns = 4e5 }
+  end
+  if joins then rows[#rows + 1] = { name = "model/frames/stack", type = "Pack", self_ns = 1e4 } end
+  return rows
+end
+
 -- The name without the number that tells rounds apart: the last one, that of the op whose gradient it is, or that of
 -- a scope which a tape has gradients of.
 local function stem_of(name, taped)
@@ -137,6 +148,50 @@ local AS_LAYER = {
   code = "outputs = tf.keras.layers.LSTM(units, return_sequences=True)(inputs)",
 }
 
+-- Scopes of a layer or model that slice what they take again and again and put parts together: how many slices.
+local function sliced_scopes(ops)
+  local scopes = {}
+  local function at(scope)
+    scopes[scope] = scopes[scope] or { slices = 0 }
+    return scopes[scope]
+  end
+  for row in ops:where { name = { like = ".*/(strided_slice|stack|concat)(_[0-9]+)?(/.*)?" } }:each() do
+    local name = row.name:gsub("^gradient_tape/", "")
+    local scope, number = name:match("^(.+)/strided_slice(?:_([0-9]+))?(?:/.*)?$")
+    if scope then at(scope).slices = math.max(at(scope).slices, 1 + (tonumber(number) or 0)) end
+    local joined = name:match("^(.+)/(?:stack|concat)(?:_[0-9]+)?(?:/[^/]*)?$")
+    if joined then at(joined).joins = true end
+  end
+  return scopes
+end
+
+-- A layer of TensorFlow that calls what it wraps for each slice, in a loop of Python: as many products or convolutions
+-- as slices, with one name but for numbers, in one scope, and parts put together. What a recurrence repeats takes the
+-- round before, and stands in the scope of one.
+local function in_layer(p, cfg)
+  local ops, best = p:table("ops"), nil
+  for scope, info in sorted_pairs(sliced_scopes(ops)) do
+    if info.joins and info.slices >= cfg.min_sliced and not scope:find("(?i)(lstm|gru|rnn|cell)[^/]*$") then
+      local groups, calls = {}, 0
+      for row in ops:each() do
+        local inner = row.name:match("^(?:gradient_tape/)?\\Q" .. scope .. "\\E/([^/]+/.+)$")
+        if inner then
+          local key = row.type .. " " .. inner:gsub("_[0-9]+", "")
+          local group = groups[key] or { count = 0, ns = 0, row = row }
+          groups[key] = group
+          group.count, group.ns = group.count + 1, group.ns + row.self_ns
+          local class = p:class_of(row.type)
+          if class == "product" or class == "convolution" then calls = math.max(calls, group.count) end
+        end
+      end
+      if calls >= 0.9 * info.slices and (not best or calls > best.calls) then
+        best = { rounds = info.slices, calls = calls, groups = groups }
+      end
+    end
+  end
+  return best
+end
+
 -- A Python loop inside a tf.function leaves each round's ops in the graph, numbered: slices of what it walks over and
 -- the rest.
 local function written_out(p, cfg)
@@ -144,10 +199,12 @@ local function written_out(p, cfg)
   local groups, rounds = numbered(p:table("ops"), cfg)
   local called = rounds < cfg.min_rounds and calls_of_model(p, cfg) or nil
   if called then rounds, groups = called.count, of_model(p, called.outer) end
-  if rounds < cfg.min_rounds then return nil end
+  local layer = rounds < cfg.min_rounds and in_layer(p, cfg) or nil
+  if layer then rounds, groups = layer.rounds, layer.groups end
+  if not layer and rounds < cfg.min_rounds then return nil end
   local count, ns, worst = 0, 0, nil
   for _, group in sorted_pairs(groups) do
-    if called or group.count >= 0.9 * rounds or group.count >= cfg.min_rounds then
+    if called or group.count >= 0.9 * rounds or not layer and group.count >= cfg.min_rounds then
       count, ns = count + group.count, ns + group.ns
       if not worst or group.ns > worst.ns then worst = group end
     end
@@ -162,6 +219,8 @@ local function written_out(p, cfg)
   local part = math.min(1, count / math.max(ops, 1))
   local compute_ns = p:has("part.compute_ns") and p.fact["part.compute_ns"] or math.min(all_ns, step_ns)
   local ops_ns, dispatch_ns = compute_ns * ns / all_ns, 0.9 * part * executor_ns
+  -- Ops that are long each are mostly work, which one larger op has, too.
+  local is_long = worst.ns / worst.count > cfg.long_op_ns
   return finding {
     title = ("The graph holds the same few ops %s times, as a Python loop writes them"):format(fmt.count(rounds)),
     subject = { op = worst.row.name },
@@ -171,8 +230,9 @@ local function written_out(p, cfg)
     condition = ("%s rounds, %s accepted, and %s of the time of all ops"):format(
       fmt.count(rounds), fmt.count(cfg.min_rounds), fmt.pct(ns / all_ns)),
     remedy = has_gates(groups, rounds) and AS_LAYER or ALL_AT_ONCE,
-    impact = impact.exposed { ns = ops_ns + dispatch_ns, low = 0.5 * ops_ns + dispatch_ns,
-                      high = (1 - cfg.kept) * ops_ns + dispatch_ns },
+    impact = impact.exposed { ns = ops_ns + dispatch_ns,
+                      low = (layer and is_long and 0.3 or 0.5) * ops_ns + dispatch_ns,
+                      high = (layer and is_long and 0.7 or 1 - cfg.kept) * ops_ns + dispatch_ns },
     claims = { parts = { "compute" } },
     confidence = "low",
   }
@@ -310,6 +370,10 @@ return rule {
       doc = "repeats a step of a sequence that reads a value, which layers of a network do not" },
     min_rounds = { default = 16, min = 2, max = 1e7, unit = "count",
                    doc = "rounds of a loop that a TensorFlow graph holds" },
+    min_sliced = { default = 8, min = 2, max = 1e6, unit = "count",
+                   doc = "slices a step in the scope of a TensorFlow layer that calls what it wraps for each" },
+    long_op_ns = { default = 1e5, min = 0, max = 1e9, unit = "ns",
+                   doc = "mean op of such a layer, above which a third to two thirds are expected to go" },
     min_called = { default = 24, min = 2, max = 1e7, unit = "count",
                    doc = "calls a step of a model of small products that a TensorFlow graph holds" },
     min_written_share = { default = 0.25, min = 0, max = 1, unit = "share",
@@ -329,7 +393,8 @@ classes or boxes: priced as half of its pauses up to most of it, and where its o
 pauses; with an accelerator scalar-readback says it. A network that is called again and again without gradients, where
 nothing shows that a call takes what the one before made, is priced as its small ops, and half of its large ones, of
 all calls but one. In TensorFlow a Python loop over slices leaves its rounds in the graph, numbered: priced as the
-executor's time for them and half to nine tenths of their own; so is a model that a graph holds many times, in
+executor's time for them and half to nine tenths of their own (three to seven tenths of long ones in a layer that calls
+what it wraps for each slice); so is a model that a graph holds many times, in
 numbered scopes. Rounds of small ops without any product, with as many rounds of their nodes in the backward pass, are
 a loop over parameters or items in the loss: priced as most of both. Silent where a rule knows the loop, for long ops,
 for rounds of a normalisation and a product, which are layers, and below min_share.]],
@@ -377,6 +442,13 @@ for rounds of a normalisation and a product, which are layers, and below min_sha
     { name = "its gradients", format = "xspace", framework = "tensorflow", finding = true, impact_ns = 3.03e6,
       facts = { ["step.ns"] = 1e7, ["host.executor_ns"] = 4e5, ["ops.count_per_step"] = 100 },
       tables = { ops = example_gradients(20) } },
+    -- Three to seven tenths of twelve convolutions of 0.4 ms.
+    { name = "a network for each frame", format = "xspace", framework = "tensorflow", finding = true, impact_ns = 2.4e6,
+      facts = { ["step.ns"] = 1e7 }, tables = { ops = example_frames(12, true) } },
+    { name = "frames that nothing puts together", format = "xspace", framework = "tensorflow", finding = false,
+      facts = { ["step.ns"] = 1e7 }, tables = { ops = example_frames(12, false) } },
+    { name = "few frames", format = "xspace", framework = "tensorflow", finding = false,
+      facts = { ["step.ns"] = 1e7 }, tables = { ops = example_frames(5, true) } },
     -- 40 slices and products, 1 and 100 us: half to nine tenths of 4.04 ms, and 0.9 of 80 turns of 2 us.
     { name = "a loop of a session's graph", format = "profile", framework = "tensorflow", finding = true,
       impact_ns = 2.97e6, facts = { ["step.ns"] = 1e7, ["part.idle_other_ns"] = 3e6, ["ops.count_per_step"] = 80,
