@@ -41,14 +41,18 @@ end
 
 -- Ledger: ops behind the model of a graph that trains, which no gradient is for.
 local function untrained(p, cfg)
+  local has_sessions = p.format ~= "xspace"
+    or p:has("activities") and p:table("activities"):where { name = "SessionRun" }:count() > 0
   return p:in_excess {
     flaw = "untrained-results", min_share = cfg.min_untrained_share, time = "what nothing is trained by",
     severity = "info",
     title = "Each training step computes from the model's results what nothing is trained by: %s",
     remedy = { text = "Compute metrics every few hundred steps, or on held-out data once an epoch: in a run of their "
                  .. "own, not with the one that trains.",
-               code = "_, loss = session.run([train_op, loss_op])\n"
-                 .. "if step % 500 == 0: print(session.run(metrics))   # not in each step" },
+               code = has_sessions and "_, loss = session.run([train_op, loss_op])\n"
+                 .. "if step % 500 == 0: print(session.run(metrics))   # not in each step"
+                 or "loss = train_step(x, y)                      # computes no metric\n"
+                 .. "if step % 500 == 0: print(metrics(x, y))     # a function of its own" },
     confidence = "medium",
   }
 end

@@ -35,6 +35,13 @@ static struct str name_of(const struct profile *profile, uint32_t op)
     return graph_name_inside(profile_str(profile, profile->ops.items[op].name));
 }
 
+/* Search, counting and selection, which nothing can be trained through. */
+static bool has_no_gradient(struct str type)
+{
+    return str_fits(type, "CTCBeamSearchDecoder*|CTCGreedyDecoder*|EditDistance|*Bincount|"
+                          "NonMaxSuppression*|CombinedNonMaxSuppression*");
+}
+
 static bool is_heavy(struct str type)
 {
     enum op_class class = op_class_of(type);
@@ -43,9 +50,7 @@ static bool is_heavy(struct str type)
     if (str_fits(type, "Unique*"))
         return false;
     return class == OP_PRODUCT || class == OP_CONVOLUTION || class == OP_SORT || class == OP_SCAN ||
-           class == OP_DECOMPOSITION ||
-           str_fits(type, "CTC*Decoder|EditDistance|*Bincount|NonMaxSuppression*|"
-                          "CombinedNonMaxSuppression*");
+           class == OP_DECOMPOSITION || has_no_gradient(type);
 }
 
 /* Metrics add up, optimizers take away. */
@@ -105,11 +110,14 @@ static bool learn(struct finder *finder)
     }
     for (uint32_t op = 0; finder->trained.count && op < profile->ops.count; op++) {
         struct str name = name_of(profile, op);
+        struct str type = profile_str(profile, profile->ops.items[op].type);
 
-        finder->is_heavy[op] = is_heavy(profile_str(profile, profile->ops.items[op].type));
+        finder->is_heavy[op] = is_heavy(type);
         if (finder->role[op] == ROLE_GRADIENT || str_contains(name, STR("while/")))
             continue;
-        finder->role[op] = is_trained(finder, name, by_scope) ? ROLE_TRAINED : ROLE_UNTRAINED;
+        finder->role[op] = !has_no_gradient(type) && is_trained(finder, name, by_scope)
+                               ? ROLE_TRAINED
+                               : ROLE_UNTRAINED;
         finder->branch_of[op] = branch_of(finder, name);
         if (finder->branch_of[op] == NO_ID)
             return false;
