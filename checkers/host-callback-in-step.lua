@@ -34,13 +34,16 @@ return rule {
                   doc = "share of the step inside callbacks from which this is said" },
     min_given = { default = 4, min = 1, max = 1e6, unit = "count", doc = "callbacks a step that give nothing back" },
     left = { default = 0.1, min = 0, max = 1, unit = "ratio", doc = "part of the host's time around them that stays" },
+    max_programs = { default = 15, min = 1, max = 1e6, unit = "count",
+                     doc = "different programs a step, from which the host's time around callbacks is for those" },
     min_steps_share = { default = 0.3, min = 0, max = 1, unit = "share",
                         doc = "share of the steps with a callback" },
   },
   doc = [[
 pure_callback, io_callback and debug callbacks stop the program while Python computes under its
 lock, and move their arguments to the host. Priced as the step's time inside them, and nine
-tenths of the host's around several that give nothing back; with an accelerator the rest of the host's runs beside it.
+tenths of the host's around several that give nothing back, unless it dispatches many other programs there; with an
+accelerator the rest of the host's runs beside it.
 In recordings of sessions priced as their share of what all ops take, since they hold cores that others would use.
 Silent where the program does not wait for them.]],
 
@@ -63,7 +66,8 @@ Silent where the program does not wait for them.]],
       p:table("activities"):where { kind = "callback", name = { like = "^(io|debug)_callback" } }:sum("events") or 0
     -- A host that waits in no callback runs ahead of an accelerator: what it launches is there in time.
     if p:has("device.idle_share") then edits[2] = { "overlap", parts = { "host" } } end
-    if given >= cfg.min_given and given >= p.fact["callback.count"] - 0.5 then
+    if given >= cfg.min_given and given >= p.fact["callback.count"] - 0.5
+        and (p.fact["runs.programs"] or 0) < cfg.max_programs then
       edits[2] = { "scale", parts = { "host" }, factor = cfg.left }
     end
     return finding {
@@ -91,6 +95,14 @@ Silent where the program does not wait for them.]],
     { name = "on an accelerator", framework = "jax", finding = true, replay = { 3e6, 3.4e6 },
       facts = { ["step.ns"] = 1e7, ["callback.count"] = 1, ["callback.path_ns"] = 3e6, ["device.idle_share"] = 0.35,
                 ["callback.steps_share"] = 1 } },
+    { name = "many that give nothing back", framework = "jax", finding = true, replay = { 2e6, 6.5e6 },
+      facts = { ["step.ns"] = 1e7, ["callback.count"] = 64, ["callback.path_ns"] = 2e6, ["runs.programs"] = 1,
+                ["callback.steps_share"] = 1 },
+      tables = { activities = { { name = "io_callback", kind = "callback", events = 64, path_ns = 2e6 } } } },
+    { name = "beside many small programs", framework = "jax", finding = true, replay = { 2e6 },
+      facts = { ["step.ns"] = 1e7, ["callback.count"] = 64, ["callback.path_ns"] = 2e6, ["runs.programs"] = 37,
+                ["callback.steps_share"] = 1 },
+      tables = { activities = { { name = "io_callback", kind = "callback", events = 64, path_ns = 2e6 } } } },
     { name = "none", finding = false,
       facts = { ["step.ns"] = 1e7, ["callback.count"] = 0, ["callback.path_ns"] = 0,
                 ["callback.steps_share"] = 0 } },

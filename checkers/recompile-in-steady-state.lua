@@ -1,4 +1,11 @@
 -- Programs are compiled again in steady state.
+-- JAX traces without compiling where shapes are asked for, and where a model's own functions run outside of jit.
+local function only_traces(p)
+  if p.framework ~= "jax" or not p:has("activities") then return false end
+  local rows = p:table("activities")
+  return rows:where { kind = "tracing" }:sum("events") > 0 and rows:where { kind = "compile" }:sum("events") == 0
+end
+
 return rule {
   id = "recompile-in-steady-state", api = 1, version = "1.0.0",
   title = "Programs are compiled again and again",
@@ -29,7 +36,8 @@ return rule {
   doc = [[
 Tracing and compiling belong to the first steps. Later it means that shapes, dtypes or static
 arguments keep changing. Priced as the time in compiling and tracing, and the dispatch around it; in JAX also what
-first runs of programs take more than later ones, to choose and set up kernels, where all steps compile.
+first runs of programs take more than later ones, to choose and set up kernels, where all steps compile. Where JAX
+traces and compiles nothing, as in calls of a library's model outside of jit, priced as the tracing alone.
 Silent where few steps compile. Where each step builds an input pipeline, its functions are traced: a fact then.]],
 
   check = function(p, cfg)
@@ -62,7 +70,11 @@ Silent where few steps compile. Where each step builds an input pipeline, its fu
                             code = "y = model(x, training=False)   # or model.predict_on_batch(x), for one batch" }
     end
     local edits = { { "scale", parts = { "compile" }, factor = 0 } }
-    if p.framework == "jax" then
+    local only_traced = only_traces(p)
+    if only_traced then
+      remedy.jax = { text = "Compile the function around it: its shapes do not change, it is traced in each call.",
+                     code = "@jax.jit\ndef report(params, batch): return model.apply(params, batch)" }
+    elseif p.framework == "jax" then
       edits[2] = { "scale", parts = { "host" }, name = "PjitFunction.*", factor = cfg.kept_calling }
       if steps_share >= cfg.min_all_steps then
         edits[3] = { "scale", parts = { "compute", "copy" }, factor = cfg.kept_first_run }
@@ -75,8 +87,9 @@ Silent where few steps compile. Where each step builds an input pipeline, its fu
       edits[2] = { "scale", parts = { "host" }, factor = 0.1 }
     end
     return finding {
-      title = ("%s of the steps compile again, %s each"):format(fmt.pct(steps_share), fmt.ms(path_ns)),
-      severity = is_pipeline and "info" or "error",
+      title = ("%s of the steps %s again, %s each"):format(fmt.pct(steps_share),
+        only_traced and "trace functions" or "compile", fmt.ms(path_ns)),
+      severity = is_pipeline and "info" or only_traced and "warn" or "error",
       evidence = evidence,
       condition = ("%s of the steps compile, %s accepted; %s of the step"):format(
         fmt.pct(steps_share), fmt.pct(cfg.min_steps_share), fmt.pct(share)),
@@ -94,6 +107,14 @@ Silent where few steps compile. Where each step builds an input pipeline, its fu
       replay = { 2e6 },
       facts = { ["step.ns"] = 1e7, ["compile.path_ns"] = 2e6, ["compile.steps_share"] = 1, ["compile.count"] = 3 },
       tables = { activities = { { name = "MakeIterator::RootDataset", kind = "input-work", events = 2 } } } },
+    -- Tracing alone goes; calls and first runs are as long as they were.
+    { name = "traced and not compiled", framework = "jax", format = "xspace", finding = true, replay = { 8e5 },
+      facts = { ["step.ns"] = 1e7, ["compile.path_ns"] = 8e5, ["compile.steps_share"] = 1, ["compile.count"] = 8 },
+      tables = { activities = { { name = "$partial_eval.py:2268 trace_to_jaxpr", kind = "tracing", events = 8 } } } },
+    { name = "traced and compiled", framework = "jax", format = "xspace", finding = true, replay = { 8e5, 1e6, 2e6 },
+      facts = { ["step.ns"] = 1e7, ["compile.path_ns"] = 8e5, ["compile.steps_share"] = 1, ["compile.count"] = 8 },
+      tables = { activities = { { name = "$partial_eval.py:2268 trace_to_jaxpr", kind = "tracing", events = 8 },
+                                { name = "backend_compile", kind = "compile", events = 1 } } } },
     { name = "warm-up only", finding = false,
       facts = { ["step.ns"] = 1e7, ["compile.path_ns"] = 1e6, ["compile.steps_share"] = 0.1,
                 ["compile.count"] = 1 } },

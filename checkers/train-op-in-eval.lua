@@ -13,12 +13,17 @@ return rule {
     min_calls = { default = 10, min = 1, max = 1e7, unit = "count",
       doc = "calls a step" },
     gain = { default = 0.15, min = 0, max = 1, unit = "share",
-      doc = "time of the forward pass that recording costs at most" },
+      doc = "time of the forward pass that recording costs at most, where calls are long" },
+    call_ns = { default = 4e3, min = 0, max = 1e6, unit = "ns",
+      doc = "what recording a call and freeing what it kept cost, however short it is" },
+    max_gain = { default = 0.35, min = 0, max = 1, unit = "share",
+      doc = "time of the forward pass that it costs at most, where calls are short" },
   },
   doc = [[
 Each op is recorded with its inputs for a backward pass, and its results are kept until the last one is done, but no
-backward pass and no optimizer runs in any step. Priced as a part of the forward pass. Silent where any backward node
-ran, and where an accelerator computes: recording is the host's work.]],
+backward pass and no optimizer runs in any step. Priced as a part of the forward pass, more of it where calls are
+short: each makes a node and keeps its inputs. Silent where any backward node ran, and where an accelerator computes:
+recording is the host's work.]],
 
   check = function(p, cfg)
     local step_ns = p.fact["step.ns"]
@@ -27,7 +32,8 @@ ran, and where an accelerator computes: recording is the host's work.]],
     if p.fact["step.source"] == "whole-trace" then return nil end -- half a training step looks alike
     if calls < cfg.min_calls or recorded < cfg.min_recorded * calls then return nil end
     local forward_ns = p.fact["torch.forward_ns"] + (p.fact["torch.forward_gap_ns"] or 0)
-    local high_ns = math.min(cfg.gain * forward_ns, step_ns)
+    local calls_ns = math.min(recorded * cfg.call_ns, cfg.max_gain * forward_ns)
+    local high_ns = math.min(math.max(cfg.gain * forward_ns, calls_ns), step_ns)
     local low_ns = high_ns / 3
     local title = ("%s of the calls are recorded for a backward pass that never comes"):format(
       fmt.pct(recorded / calls))
@@ -51,6 +57,10 @@ ran, and where an accelerator computes: recording is the host's work.]],
     { name = "no backward pass", framework = "pytorch", finding = true, impact_ns = 9e5,
       facts = { ["step.ns"] = 1e7, ["torch.forward_ns"] = 9e6, ["torch.forward_calls"] = 100,
           ["torch.forward_gap_ns"] = 0, ["torch.recorded_calls"] = 95, ["torch.backward_nodes"] = 0 } },
+    -- 500 calls of 4 us are more than 0.15 of 9 ms, 1.35 ms: 2 ms.
+    { name = "short calls", framework = "pytorch", finding = true, impact_ns = 1.5e6,
+      facts = { ["step.ns"] = 1e7, ["torch.forward_ns"] = 6e6, ["torch.forward_calls"] = 500,
+          ["torch.forward_gap_ns"] = 3e6, ["torch.recorded_calls"] = 500, ["torch.backward_nodes"] = 0 } },
     { name = "trains", framework = "pytorch", finding = false,
       facts = { ["step.ns"] = 1e7, ["torch.forward_ns"] = 4e6, ["torch.forward_calls"] = 100,
           ["torch.forward_gap_ns"] = 0, ["torch.recorded_calls"] = 95, ["torch.backward_nodes"] = 90 } },

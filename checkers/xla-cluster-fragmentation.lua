@@ -97,6 +97,8 @@ Silent when runs are long or the host hides behind them.]],
     local around_ns = p:has("runs.around_ns") and p.fact["runs.around_ns"] or 0
     -- A call that waits for a program which runs would wait, however few there are.
     local held_ns = p:has("runs.held_up_ns") and p.fact["runs.held_up_ns"] or 0
+    -- A program that calls the host is waited for there.
+    held_ns = held_ns + (p:has("callback.path_ns") and p.fact["callback.path_ns"] or 0)
     local kept = (own_ns + around_ns + held_ns + kept_ns(p, large)) / math.max(p.fact["part.host_ns"], 1)
     local left = math.min(1, math.max(1 / math.max(count, 1), kept))
     local inside = in_instructions(p)
