@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 enum { FIRST_BUFFER_BYTES = 64 << 10, MOST_UNCLAIMED_BYTES = 1 << 20 };
+enum { MOST_INFLATED = 1032, HUGE_PAGE_BYTES = 2 << 20 }; /* by DEFLATE, of a byte */
 
 /* Bytes that grow, outside of any arena: the file owns them and its budget bounds them. */
 struct buffer {
@@ -48,6 +49,25 @@ static bool buffer_grow(struct buffer *buffer, struct err *err)
     buffer->data = moved;
     buffer->capacity = capacity;
     return true;
+}
+
+/* Room for so many bytes, and one by which to see that there are no more. What is written from
+ * front to back takes huge pages well, which cost a third. */
+static void buffer_expect(struct buffer *buffer, size_t bytes)
+{
+    size_t page = HUGE_PAGE_BYTES;
+
+    if (buffer->budget_bytes && bytes > buffer->budget_bytes)
+        bytes = buffer->budget_bytes;
+    if (bytes < FIRST_BUFFER_BYTES)
+        return;
+    buffer->data = malloc(bytes + 1);
+    buffer->capacity = buffer->data ? bytes + 1 : 0;
+    if (buffer->capacity > 2 * page) {
+        uintptr_t first = ((uintptr_t)buffer->data + page - 1) / page * page;
+
+        (void)madvise((void *)first, buffer->capacity - page, MADV_HUGEPAGE);
+    }
 }
 
 static bool read_all(int descriptor, struct buffer *buffer, struct err *err)
@@ -94,6 +114,18 @@ static bool inflate_all(struct gzip *gzip, struct str stored, struct buffer *buf
     }
 }
 
+/* What gzip data say at their end that they hold: of several members that of the last. 0: they
+ * cannot hold so much. */
+static size_t claimed_bytes(struct str stored)
+{
+    const uint8_t *end = (const uint8_t *)stored.data + stored.len;
+    size_t         bytes = 0;
+
+    for (int i = 1; i <= 4 && stored.len > 4; i++)
+        bytes = bytes << 8 | end[-i];
+    return bytes / MOST_INFLATED <= stored.len ? bytes : 0;
+}
+
 /* Replaces the stored bytes by what they inflate to. */
 static bool inflate_file(struct file *file, size_t budget_bytes, struct err *err)
 {
@@ -103,6 +135,7 @@ static bool inflate_file(struct file *file, size_t budget_bytes, struct err *err
 
     if (!gzip)
         return err_set(err, ERR_LIMIT, "no memory to inflate it");
+    buffer_expect(&buffer, claimed_bytes(file->bytes));
     ok = inflate_all(gzip, file->bytes, &buffer, err);
     if (ok) {
         const char *damage = gzip_damage(gzip, true);
@@ -236,6 +269,28 @@ size_t file_peek(const char *path, char *bytes, size_t most)
     if (descriptor != STDIN_FILENO)
         close(descriptor);
     return got > 0 ? (size_t)got : 0;
+}
+
+static size_t inflate_head(struct str stored, char *bytes, size_t most)
+{
+    struct gzip *gzip = gzip_new();
+    size_t       count = gzip ? gzip_inflate(gzip, &stored, bytes, most) : 0;
+
+    gzip_free(gzip);
+    return count;
+}
+
+size_t file_head(const char *path, char *bytes, size_t most)
+{
+    char  *stored = file_is_plain(path) ? malloc(most) : NULL;
+    size_t count = stored ? file_peek(path, stored, most) : 0;
+
+    if (gzip_is_magic((struct str) { stored, count }))
+        count = inflate_head((struct str) { stored, count }, bytes, most);
+    else if (count)
+        memcpy(bytes, stored, count);
+    free(stored);
+    return count;
 }
 
 void file_close(struct file *file)

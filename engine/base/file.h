@@ -24,6 +24,8 @@ bool file_open(struct file *file, const char *path, size_t budget_bytes, struct 
 void file_close(struct file *file); /* accepts a zeroed file */
 /* The first bytes, which stay to be read: of standard input too, unless it is neither file nor pipe. 0: none. */
 size_t file_peek(const char *path, char *bytes, size_t most);
+/* The first bytes as file_open gives them, of a plain file alone; little more of it is read. 0: none. */
+size_t file_head(const char *path, char *bytes, size_t most);
 /* Maps the pages of bytes [from, to) at once rather than one fault after the other. */
 void file_want(const struct file *file, size_t from, size_t to);
 /* Tells the system that bytes [from, to) of a mapped file are not needed again. */

@@ -1,5 +1,6 @@
 #include "read/read.h"
 
+#include "base/gzip.h"
 #include "base/text.h"
 #include "model/hardware.h"
 #include "read/checkpoint/checkpoint.h"
@@ -11,6 +12,7 @@
 #include "read/tf/named.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -59,39 +61,33 @@ static const struct reader *best_reader(struct str bytes, const char *path)
     return best;
 }
 
-/* Bytes of a large gzip file as stored; 0: it is none. Pipes are left alone. */
-static uint64_t large_gzip_bytes(const char *path)
+/* Bytes of a gzip file as stored, when it has so many at least; 0: it is none. Pipes are left
+ * alone. */
+static uint64_t gzip_bytes(const char *path, off_t least)
 {
-    struct stat   status;
-    unsigned char magic[2] = { 0 };
-    FILE         *stream;
-    bool          is_gzip;
+    struct stat status;
+    char        magic[3];
 
-    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size < STREAM_BYTES)
+    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size < least)
         return 0;
-    stream = fopen(path, "rb");
-    if (!stream)
-        return 0;
-    is_gzip = fread(magic, 1, 2, stream) == 2 && magic[0] == 0x1F && magic[1] == 0x8B;
-    fclose(stream);
-    return is_gzip ? (uint64_t)status.st_size : 0;
+    return gzip_is_magic((struct str) { magic, file_peek(path, magic, sizeof magic) })
+               ? (uint64_t)status.st_size
+               : 0;
 }
 
-/* A reader that inflates this large gzip file by itself, front to back; NULL: there is none. */
-static const struct reader *streaming_reader(const char *path, const struct read_options *options,
-                                             uint64_t *stored_bytes)
+/* A reader that inflates this gzip file by itself, front to back; NULL: there is none. */
+static const struct reader *streaming_reader(const char *path, const struct read_options *options)
 {
+    enum { HEAD_BYTES = 64 << 10 };
     const struct reader *reader = NULL;
-    struct file_stream  *stream;
-    struct err           ignored = { 0 };
+    char                *head;
 
-    *stored_bytes = large_gzip_bytes(path);
-    stream = *stored_bytes ? file_stream_open(path, &ignored) : NULL;
-    if (!stream)
-        return NULL;
-    reader = options->input_format ? reader_find(options->input_format)
-                                   : best_reader(file_stream_next(stream), path);
-    file_stream_close(stream);
+    if (options->input_format) {
+        reader = reader_find(options->input_format);
+    } else if ((head = malloc(HEAD_BYTES)) != NULL) {
+        reader = best_reader((struct str) { head, file_head(path, head, HEAD_BYTES) }, path);
+        free(head);
+    }
     return reader && reader->streams ? reader : NULL;
 }
 
@@ -99,8 +95,8 @@ static bool open_one(struct opened *opened, const struct read_path *path,
                      const struct read_options *options, struct err *err)
 {
     struct read_input   *input = &opened->items[opened->count];
-    uint64_t             stored_bytes;
-    const struct reader *streaming = streaming_reader(path->path, options, &stored_bytes);
+    uint64_t             stored_bytes = gzip_bytes(path->path, STREAM_BYTES);
+    const struct reader *streaming = stored_bytes ? streaming_reader(path->path, options) : NULL;
 
     *input = (struct read_input) { .path = path->path,
                                    .host_name = path->host_name,
@@ -287,15 +283,15 @@ static bool read_checkpoint(const struct read_options *options, struct profile *
 static const struct reader *kind_of(const char *path)
 {
     static const struct read_options plain = { 0 };
-    struct read_input                input = { 0 };
-    const struct reader             *kind = NULL;
-    struct opened                    opened = { .items = &input, .kinds = &kind };
-    const struct read_path           item = { .path = (char *)(uintptr_t)path };
-    struct err                       ignored = { 0 };
-    bool                             is_opened = open_one(&opened, &item, &plain, &ignored);
+    const struct reader *kind = gzip_bytes(path, 1) ? streaming_reader(path, &plain) : NULL;
+    struct file          file = { 0 };
+    struct err           ignored = { 0 };
 
-    file_close(&input.file);
-    return is_opened ? kind : NULL;
+    if (kind || !file_open(&file, path, 0, &ignored))
+        return kind;
+    kind = best_reader(file.bytes, path);
+    file_close(&file);
+    return kind;
 }
 
 bool read_is_recording(const char *path)

@@ -93,6 +93,54 @@ TEST(plain_files_are_mapped)
     file_close(&file);
 }
 
+/* Of a gzip file the first bytes are those that it inflates to. */
+TEST(heads_are_of_what_is_inside)
+{
+    char   head[8], packed[64];
+    size_t len = deflate_member(STR("abcdefghijkl"), packed, sizeof packed);
+
+    store("plain", STR("abcdef"));
+    assert_int_equal(file_head(path_of("plain"), head, 4), 4);
+    assert_memory_equal(head, "abcd", 4);
+    assert_int_equal(file_head(path_of("plain"), head, 8), 6);
+    store("packed", (struct str) { packed, len });
+    assert_int_equal(file_head(path_of("packed"), head, 8), 0); /* 8 stored bytes tell nothing */
+    assert_int_equal(file_head(folder, head, 8), 0);
+    assert_int_equal(file_head("/nonexistent/x", head, 8), 0);
+}
+
+/* What is stored may be a small part of what comes out: 100 000 equal bytes pack to some 100. */
+TEST(heads_of_gzip_are_cut)
+{
+    static char zeros[100000], head[4096], packed[4096];
+    size_t      len = deflate_member((struct str) { zeros, sizeof zeros }, packed, sizeof packed);
+
+    store("packed", (struct str) { packed, len });
+    memset(head, 1, sizeof head);
+    assert_int_equal(file_head(path_of("packed"), head, sizeof head), sizeof head);
+    assert_memory_equal(head, zeros, sizeof head);
+}
+
+/* What a file says at its end that it holds is no more than a guess. */
+TEST(lengths_in_gzip_files_are_guesses)
+{
+    static char  zeros[200000], packed[4096];
+    const size_t claims[] = { 0, 1, 100000, 300000, UINT32_MAX };
+    struct file  file;
+    struct err   err = { 0 };
+    size_t       len = deflate_member((struct str) { zeros, sizeof zeros }, packed, sizeof packed);
+
+    for (size_t i = 0; i < sizeof claims / sizeof *claims; i++) {
+        for (int byte = 0; byte < 4; byte++)
+            packed[len - 4 + (size_t)byte] = (char)(claims[i] >> 8 * byte);
+        store("packed", (struct str) { packed, len });
+        assert_true(file_open(&file, path_of("packed"), 0, &err));
+        assert_int_equal(file.bytes.len, sizeof zeros);
+        assert_memory_equal(file.bytes.data, zeros, sizeof zeros);
+        file_close(&file);
+    }
+}
+
 TEST(what_cannot_be_read_says_why)
 {
     struct file file;
