@@ -10,8 +10,8 @@ void *vec_grow_(void *items, size_t *capacity, size_t count, size_t more, size_t
 
     if (__builtin_add_overflow(count, more, &wanted))
         return NULL;
-    if (wanted < *capacity + *capacity / 2)
-        wanted = *capacity + *capacity / 2;
+    if (wanted < 2 * *capacity)
+        wanted = 2 * *capacity;
     if (wanted < 8)
         wanted = 8;
     if (__builtin_mul_overflow(wanted, item_bytes, &bytes))
