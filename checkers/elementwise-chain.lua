@@ -33,6 +33,56 @@ local function of_graph(p, cfg)
   }
 end
 
+-- Ops of one scope, which multiplies nothing, make large arrays that it then adds up: of windows or pairs.
+local function of_scope(p, cfg)
+  local step_ns, ops, scopes = p.fact["step.ns"], p:table("ops"), {}
+  local all_ns, worst = ops:sum("self_ns"), nil
+  for row in ops:each() do
+    local name = row.name:match("^(.+)/[^/]+$")
+    local class = p:class_of(row.type or "")
+    if name and not name:find("^gradient|(^|/)while/") then
+      local scope = scopes[name] or { name = name, ns = 0, reduced_ns = 0, product_ns = 0 }
+      scopes[name] = scope
+      local copies = row.type:find("^Extract(Image|Volume)Patches$") ~= nil
+      if copies then scope.copies = true end
+      if class == "product" or class == "convolution" then
+        scope.product_ns = scope.product_ns + row.self_ns
+      elseif copies or class == "reduce" or class == "elementwise" then
+        scope.ns = scope.ns + row.self_ns
+        if class == "reduce" then scope.reduced_ns = scope.reduced_ns + row.self_ns end
+        if not scope.row or row.self_ns > scope.row.self_ns then scope.row = row end
+      end
+    end
+  end
+  for _, scope in sorted_pairs(scopes) do
+    if scope.reduced_ns >= cfg.min_reduced * all_ns and scope.product_ns <= cfg.min_reduced * all_ns and
+       scope.ns >= cfg.min_much * all_ns and (not worst or scope.ns > worst.ns) then worst = scope end
+  end
+  local computing_ns = p:has("part.compute_ns") and p.fact["part.compute_ns"] or step_ns
+  local ns = worst and math.min(worst.ns / all_ns * computing_ns, step_ns)
+  if not worst or ns < cfg.min_much * step_ns then return nil end
+  return finding {
+    title = ("%s makes large arrays only to add them up: %s of each step"):format(worst.name, fmt.ms(ns)),
+    severity = "info", subject = { op = worst.row.name, scope = worst.name },
+    evidence = { { "its ops a step", ns, "ns", share = ns / step_ns },
+                 { "of all ops", worst.ns / all_ns, "share" },
+                 { "of that, sums", worst.reduced_ns / worst.ns, "share" },
+                 { worst.row.name .. " (" .. worst.row.type .. ")", worst.row.self_ns, "ns" } },
+    condition = ("%s of the time of all ops, %s accepted"):format(fmt.pct(worst.ns / all_ns), fmt.pct(cfg.min_much)),
+    remedy = worst.copies and {
+        text = "Sums and means over windows are a pooling, of squares for deviations, or a convolution: no window is "
+          .. "copied out.",
+        code = "mean = tf.nn.avg_pool2d(x, 7, 1, 'SAME')   # instead of extract_patches and reduce_mean" } or {
+        text = "Write sums over pairs as a product of matrices; let XLA fuse the rest.",
+        code = "d = sq(a)[:, None] + sq(b)[None] - 2 * tf.matmul(a, b, transpose_b=True)   "
+          .. "# or @tf.function(jit_compile=True)" },
+    -- A pooling reads each window, too, though it copies none.
+    impact = impact.exposed { ns = ns, low = (worst.copies and 0.2 or 0.5) * ns,
+                              high = (worst.copies and 0.7 or 0.95) * ns },
+    confidence = "low",
+  }
+end
+
 -- Compiled programs fuse chains, but make all pairs where they are asked to.
 local function of_pairs(p, cfg)
   return p:in_excess {
@@ -72,6 +122,8 @@ return rule {
       doc = "TensorFlow: of the time of all ops, elementwise ones that take long" },
     min_much = { default = 0.4, min = 0, max = 1, unit = "share",
                  doc = "the same beside products, over the time of all ops and over the step: a fact" },
+    min_reduced = { default = 0.02, min = 0, max = 1, unit = "share",
+                    doc = "TensorFlow: of the time of all ops, sums in a scope that its arrays are made for" },
     min_many = { default = 16, min = 1, max = 1e6, unit = "count", doc = "calls of such ops a step, then" },
     min_of_step = { default = 0.5, min = 0, max = 1, unit = "share", doc = "the same over the step" },
     min_op_ns = { default = 50e3, min = 0, max = 1e12, unit = "ns", doc = "TensorFlow: an op that takes long" },
@@ -93,7 +145,8 @@ compiled programs of JAX as all but two passes over the sums. On an accelerator 
 pass, with formulas that compiling mends as well.
 Compiled programs that run one after the other on an accelerator, each passing over what the one before wrote,
 are such a chain, too: priced as what these arrays are of their traffic.
-TensorFlow programs on a host that do little else are named too. Silent for small tensors, for chains that a better rule
+TensorFlow programs on a host that do little else are named too, and those in which one scope, without products, takes
+much of it and adds up what it made. Silent for small tensors, for chains that a better rule
 names and below min_share.]],
 
   check = function(p, cfg)
@@ -102,7 +155,7 @@ names and below min_share.]],
     local handed_on = p.format == "xspace" and p:has("excess") and of_programs(p, cfg)
     if handed_on then return handed_on end
     if p.format ~= "kineto" and p.framework == "tensorflow" and p:has("ops") and not p:has("device.idle_share") then
-      return of_graph(p, cfg)
+      return of_graph(p, cfg) or of_scope(p, cfg)
     end
     if not p:has("eager_idioms") then
       return skip { reason = "neither PyTorch ops nor TensorFlow ops on a host are recorded",
@@ -177,6 +230,25 @@ names and below min_share.]],
                          { name = "Square", type = "Square", calls = 1, self_ns = 3e7 },
                          { name = "Sum", type = "Sum", calls = 1, self_ns = 2e7 },
                          { name = "matmul", type = "MatMul", calls = 2, self_ns = 5e6 } } } },
+    -- 6 of 10 ms of ops, and as much of 8 ms computing: 4.8 ms, of which 0.2 to 0.7 may go.
+    { name = "windows that are copied out", framework = "tensorflow", format = "xspace", finding = true,
+      severity = "info", impact_ns = 2.16e6, facts = { ["step.ns"] = 1e7, ["part.compute_ns"] = 8e6 },
+      tables = { ops = {
+        { name = "net/contrast/ExtractImagePatches", type = "ExtractImagePatches", calls = 1, self_ns = 4e6 },
+        { name = "net/contrast/sub", type = "SquaredDifference", calls = 1, self_ns = 1e6 },
+        { name = "net/contrast/Mean", type = "Mean", calls = 1, self_ns = 1e6 },
+        { name = "net/conv/Conv2D", type = "Conv2D", calls = 1, self_ns = 4e6 } } } },
+    { name = "attention by hand", framework = "tensorflow", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1e7, ["part.compute_ns"] = 8e6 },
+      tables = { ops = {
+        { name = "net/attention/MatMul", type = "MatMul", calls = 1, self_ns = 4e6 },
+        { name = "net/attention/sub", type = "Sub", calls = 1, self_ns = 5e6 },
+        { name = "net/attention/Sum", type = "Sum", calls = 1, self_ns = 1e6 } } } },
+    { name = "nothing to add up", framework = "tensorflow", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1e7, ["part.compute_ns"] = 8e6 },
+      tables = { ops = {
+        { name = "net/drop/mul", type = "Mul", calls = 1, self_ns = 6e6 },
+        { name = "net/conv/Conv2D", type = "Conv2D", calls = 1, self_ns = 4e6 } } } },
     { name = "an optimizer beside products", framework = "tensorflow", format = "xspace", finding = false,
         facts = { ["step.ns"] = 1e8 },
       tables = { ops = { { name = "mul_1", type = "Mul", calls = 1, self_ns = 4e7 },
