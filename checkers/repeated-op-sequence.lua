@@ -40,6 +40,21 @@ local function example_scopes(count, self_ns)
   return rows
 end
 
+-- A session's graph: a convolution of 0.4 ms for each of twelve parts, with a weight each or one for all.
+local function example_parts(shares)
+  local rows = { { name = "unstack", type = "Unpack", shapes = "[?]->" .. ("[8,9],"):rep(7) .. "[8,9]", self_ns = 1e4 },
+                 { name = "dense/MatMul", type = "MatMul", shapes = "[8,64]x[64,9]->[8,9]", self_ns = 2e6 } }
+  for i = 1, 12 do
+    rows[#rows + 1] = { name = "Conv2D_" .. i, type = "Conv2D", shapes = "[8,9,9,3]x[3,3,3,16]->[8,9,9,16]",
+                        self_ns = 4e5 }
+    if not shares or i == 1 then
+      rows[#rows + 1] = { name = "gradients/AddN_" .. i, type = "AddN", self_ns = 0, shapes =
+        ("[?]x"):rep(8) .. "...->[3,3,3,16]" }
+    end
+  end
+  return rows
+end
+
 -- A layer that calls a convolution of 0.4 ms for each frame, and puts the results together where `joins`.
 local function example_frames(count, joins)
   local rows = { { name = "dense/MatMul", type = "MatMul", self_ns = 2e6 } }
@@ -192,6 +207,48 @@ local function in_layer(p, cfg)
   return best
 end
 
+-- Weights whose gradients come from many calls: how many sums of eight gradients or more have each shape.
+local function summed_gradients(ops)
+  local sums = {}
+  for row in ops:where { type = "AddN", name = { like = "^gradient.*" } }:each() do
+    local shape = (row.shapes or ""):match("^(?:\\[[^\\]]*\\]x){7,}.*->(\\[[0-9,]+\\])$")
+    if shape then sums[shape] = (sums[shape] or 0) + 1 end
+  end
+  return sums
+end
+
+-- Whether there are as many parts as rounds: an array that is taken apart, or slices of one.
+local function is_sliced(ops, rounds)
+  if ops:where { type = { like = "^(StridedSlice|Slice|GatherV2)$" } }:count() >= 0.9 * rounds then return true end
+  for row in ops:where { type = { like = "^(Unpack|Split|SplitV)$" } }:each() do
+    -- Of long lists the first eight are kept.
+    if (row.shapes or ""):find("->(?:\\[[^\\]]*\\],){7,}\\[") then return true end
+  end
+  return false
+end
+
+-- Calls of one layer in a graph whose shapes are known, one for each part of an array: as many products or convolutions
+-- of the same shapes, whose weight gets the sum of all their gradients. Layers have weights of their own.
+local function of_weights(p, cfg)
+  local ops, groups, rounds = p:table("ops"), {}, 0
+  local sums = summed_gradients(ops)
+  for row in ops:each() do
+    local key = row.type .. " " .. (row.shapes or "")
+    local group = groups[key] or { count = 0, ns = 0, row = row }
+    groups[key] = group
+    group.count, group.ns = group.count + 1, group.ns + row.self_ns
+  end
+  for _, group in sorted_pairs(groups) do
+    local class, shapes = p:class_of(group.row.type), group.row.shapes or ""
+    local sharing = sums[shapes:match("x(\\[[0-9,]+\\])->") or ""]
+    if sharing and (class == "product" or class == "convolution") and group.count >= cfg.min_sliced * sharing then
+      rounds = math.max(rounds, group.count // sharing)
+    end
+  end
+  if rounds < cfg.min_sliced or not is_sliced(ops, rounds) or has_gates(groups, rounds) then return nil end
+  return { rounds = rounds, groups = groups }
+end
+
 -- A Python loop inside a tf.function leaves each round's ops in the graph, numbered: slices of what it walks over and
 -- the rest.
 local function written_out(p, cfg)
@@ -199,7 +256,7 @@ local function written_out(p, cfg)
   local groups, rounds = numbered(p:table("ops"), cfg)
   local called = rounds < cfg.min_rounds and calls_of_model(p, cfg) or nil
   if called then rounds, groups = called.count, of_model(p, called.outer) end
-  local layer = rounds < cfg.min_rounds and in_layer(p, cfg) or nil
+  local layer = rounds < cfg.min_rounds and (in_layer(p, cfg) or of_weights(p, cfg)) or nil
   if layer then rounds, groups = layer.rounds, layer.groups end
   if not layer and rounds < cfg.min_rounds then return nil end
   local count, ns, worst = 0, 0, nil
@@ -445,6 +502,10 @@ for rounds of a normalisation and a product, which are layers, and below min_sha
     -- Three to seven tenths of twelve convolutions of 0.4 ms.
     { name = "a network for each frame", format = "xspace", framework = "tensorflow", finding = true, impact_ns = 2.4e6,
       facts = { ["step.ns"] = 1e7 }, tables = { ops = example_frames(12, true) } },
+    { name = "a session's network for each part", format = "graph", framework = "tensorflow", finding = true,
+      impact_ns = 2.4e6, facts = { ["step.ns"] = 1e7 }, tables = { ops = example_parts(true) } },
+    { name = "layers with a weight each", format = "graph", framework = "tensorflow", finding = false,
+      facts = { ["step.ns"] = 1e7 }, tables = { ops = example_parts(false) } },
     { name = "frames that nothing puts together", format = "xspace", framework = "tensorflow", finding = false,
       facts = { ["step.ns"] = 1e7 }, tables = { ops = example_frames(12, false) } },
     { name = "few frames", format = "xspace", framework = "tensorflow", finding = false,
