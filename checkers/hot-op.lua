@@ -82,6 +82,22 @@ local function costly(p, cfg)
   return list
 end
 
+-- What makes a product of TensorFlow's smaller or needless does so to its gradients, which are ops of other types, and
+-- often to its neighbours: the time of all types of its class, and a pattern of them.
+local function of_kind(p, top)
+  local class = p:class_of(top.type)
+  if p.framework ~= "tensorflow" or p:has("device.idle_share") or (class ~= "product" and class ~= "convolution") then
+    return top.self_ns, top.type
+  end
+  local ns, names = 0, {}
+  for row in p:table("op_types"):each() do
+    if p:class_of(row.type) == class then
+      ns, names[#names + 1] = ns + row.self_ns, "\\Q" .. row.type .. "\\E"
+    end
+  end
+  return ns, table.concat(names, "|")
+end
+
 -- What kernels are for, by their category; what would change it.
 local kinds = {
   gemm = "Matrix products", conv = "Convolutions", attention = "Attention",
@@ -369,15 +385,15 @@ return rule {
   doc = [[
 Names what a look at the program should begin with. Rules that know why an op is slow say more. On a host, a kind of
 work of which programs rarely need much (sorting, random numbers, decompositions, copies, passes over memory far beyond
-the products) is named with its line; its price, what it takes less a usual need, is a bound. In compiled
-programs of JAX, products that take less in another order, and matrices of derivatives that are only multiplied or of
-which only the diagonal is added up, are priced by their sizes. Of PyTorch programs on a host a decomposition, a sort
-or a draw that takes a good part of the step is named, else the array whose ops, forward and back, take most: what
-makes it smaller or needless saves them all. Elsewhere the type of op that takes most is named; which share of it may
-go is not known, so its price is a bound. Kernels of an
-accelerator are ranked by the op that launched them where they are recorded, with how far they are from what the device
-can do, or why that is not known: a program that its kernels hold gets an answer. Silent when time is spread, or when
-ops are a small part of the step.]],
+the products) is named with its line; its price, what it takes less a usual need, is a bound. In compiled programs of
+JAX, products that take less in another order, and matrices of derivatives that are only multiplied or of which only
+the diagonal is added up, are priced by their sizes. Of PyTorch programs on a host a decomposition, a sort or a draw
+that takes a good part of the step is named, else the array whose ops, forward and back, take most: what makes it
+smaller or needless saves them all. Elsewhere the type of op that takes most is named; which share of it, and of
+TensorFlow's products and convolutions with their gradients, may go is not known, so its price is a bound. Kernels of
+an accelerator are ranked by the op that launched them where they are recorded, with how far they are from what the
+device can do, or why that is not known: a program that its kernels hold gets an answer. Silent when time is spread, or
+when ops are a small part of the step.]],
 
   check = function(p, cfg)
     if p:has("kernels") and p:has("device.idle_share") then return of_kernels(p, cfg) end
@@ -433,6 +449,11 @@ ops are a small part of the step.]],
     local is_host = not p:has("device.idle_share")
     local products = { product = true, convolution = true, attention = true }
     local is_product = products[p:class_of(top[1].type)] or products[p:class_of(subject)]
+    local ns, claimed = of_kind(p, top[1])
+    if ns > top[1].self_ns then
+      evidence[#evidence + 1] = { "with its gradients and others of its kind", ns, "ns",
+                                  share = math.min(1, ns / p.fact["step.ns"]) }
+    end
     return finding {
       title = ("%s takes %s of the time of all ops"):format(top[1].type, fmt.pct(share)),
       severity = not is_host and share >= cfg.high_share and "warn" or "info",
@@ -447,13 +468,18 @@ ops are a small part of the step.]],
                         ("Begin with %s: fewer or smaller calls, lower precision, a fused form."):format(begin) },
       -- What of it is needed the recording cannot tell: some share of it may go.
       impact = p:has("device.idle_share") and impact.none()
-        or impact.share { ns = math.min(top[1].self_ns, p.fact["step.ns"]) },
-      claims = { op_type = top[1].type },
+        or impact.share { ns = math.min(ns, p.fact["step.ns"]) },
+      claims = { op_type = claimed },
       confidence = "low",
     }
   end,
 
   examples = {
+    -- 4 and 2 ms of 9.
+    { name = "a convolution's gradient, and the convolution", framework = "tensorflow", format = "xspace",
+      finding = true, severity = "info", impact_ns = 6e6, facts = { ["step.ns"] = 1e7 },
+      tables = { op_types = { { type = "Conv2DBackpropFilter", self_ns = 4e6 }, { type = "Conv2D", self_ns = 2e6 },
+                              { type = "Mul", self_ns = 3e6 } } } },
     { name = "a costly kind of work", framework = "jax", format = "xspace", finding = true, severity = "info",
       impact_ns = 4.5e6,
       facts = { ["step.ns"] = 1e7 },
