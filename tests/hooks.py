@@ -260,12 +260,14 @@ def hook_wandb(folder):
     assert all(word in log for word in (b"tfprof-" + run.id.encode(), b"report.html", b"advice.json"))
 
 
-PACKAGES = {"torch": "torch", "lightning": "lightning", "huggingface": "transformers", "jax": "jax", "tensorflow": "tensorflow",
-            "keras": "keras", "pytest": "pytest", "tensorboard": "tensorboard", "mlflow": "mlflow", "wandb": "wandb"}
+PACKAGES = {"torch": "torch", "lightning": "torch lightning", "huggingface": "torch transformers", "jax": "jax",
+            "tensorflow": "tensorflow", "keras": "keras", "pytest": "pytest", "tensorboard": "tensorboard",
+            "mlflow": "mlflow", "wandb": "wandb"}
 done = []
 for name in sys.argv[2:] or PACKAGES:
-    if not sys.argv[2:] and importlib.util.find_spec(PACKAGES[name]) is None:
-        print("skipped: %s, no package %s" % (name, PACKAGES[name]))
+    missing = [package for package in PACKAGES[name].split() if importlib.util.find_spec(package) is None]
+    if missing and not sys.argv[2:]:
+        print("skipped: %s, no package %s" % (name, missing[0]))
         continue
     with tempfile.TemporaryDirectory() as work:
         globals()["hook_" + name](pathlib.Path(work))
