@@ -13,6 +13,8 @@ return rule {
     max_op_ns = { default = 10e3, min = 0, max = 1e9, unit = "ns", doc = "median op that counts as tiny" },
     unrecorded = { default = 10, min = 1, max = 1e6, unit = "ratio",
                    doc = "turns of the executor for each recorded op, from which it is their time that counts" },
+    loop = { default = 0.5, min = 0, max = 1, unit = "ratio",
+             doc = "part of a recurrent layer's turns of the executor that are its loop's" },
     max_layer_share = { default = 0.5, min = 0, max = 1, unit = "share",
                         doc = "of the ops, those of a recurrent layer or an optimizer, from which this is a fact" },
     min_with_ops = { default = 0.5, min = 0, max = 1, unit = "share",
@@ -23,11 +25,11 @@ return rule {
                   doc = "share of the step in the executor between ops" },
   },
   doc = [[
-Every op costs the executor some microseconds to find ready, to start and to hand on. Priced as nine
-tenths of that time: stacked variables and batched ops need a tenth of the ops. A fact where the executor and
-hundreds of tiny ops take half of the step together, where most ops are an optimizer's, and in the loop of a recurrent
-layer. Silent where ops are
-long or few, or the executor hides behind them.]],
+Every op costs the executor some microseconds to find ready, to start and to hand on. Priced as nine tenths of that
+time: stacked variables and batched ops need a tenth of the ops; of the loop of a recurrent layer, which can be
+unrolled, as half. A fact where the executor and hundreds of tiny ops take half of the step together, where most ops
+are an optimizer's, and in the loop of a recurrent layer. Silent where ops are long or few, or the executor hides
+behind them.]],
 
   check = function(p, cfg)
     local count, median_ns = p.fact["ops.count_per_step"], p.fact["ops.median_ns"]
@@ -55,15 +57,16 @@ long or few, or the executor hides behind them.]],
 
     -- The loop of a library's recurrent layer is its only form on a host, as an optimizer's ops on each variable are: a
     -- fact, not a flaw.
-    local is_library = false
+    local is_recurrent, is_optimizer = false, false
     if p:has("ops") then
       local ops = p:table("ops")
       local function calls(pattern) return ops:where { name = { like = pattern } }:sum("calls") end
-      is_library = calls("(?i)while.*(gru|lstm|rnn)[a-z0-9_]*(/|$)") > cfg.max_layer_share * recorded
-        or calls("(?i)(^|/)(ada|sgd|rmsprop|nadam|lion|ftrl|lamb|momentum)[a-z0-9_]*/") > cfg.max_layer_share * recorded
+      is_recurrent = calls("(?i)while.*(gru|lstm|rnn)[a-z0-9_]*(/|$)") > cfg.max_layer_share * recorded
         or turns > 2 * recorded and calls("(?i)(^|/)[a-z0-9_]*(gru|lstm|rnn)[a-z0-9_]*/TensorArray") > 0
+      is_optimizer = calls("(?i)(^|/)(ada|sgd|rmsprop|nadam|lion|ftrl|lamb|momentum)[a-z0-9_]*/")
+        > cfg.max_layer_share * recorded
     end
-    is_fact = is_fact or is_library
+    is_fact = is_fact or is_recurrent or is_optimizer
     local tiny = p:has("ops.tiny_self_ns") and p:has("part.compute_ns")
       and math.min(1, ops_ns / math.max(p.fact["part.compute_ns"], 1)) or 1
     return finding {
@@ -74,11 +77,17 @@ long or few, or the executor hides behind them.]],
                    { "ops a step", count, "count" }, { "median op", median_ns, "ns" } },
       condition = ("%s ops a step, median %s; the executor takes %s, %s accepted"):format(fmt.count(count),
         fmt.ns(median_ns), fmt.pct(executor_ns / step_ns), fmt.pct(cfg.min_share)),
-      remedy = { text = "Stack small variables and batch their ops, or let XLA fuse them.",
-                 code = "@tf.function(jit_compile=True)   # or one stacked variable and a batched matmul" },
+      remedy = is_recurrent and {
+          text = "The loop of a recurrent layer starts its ops anew for each reading: unroll it for a few dozen "
+            .. "readings, make batches larger, or let XLA compile the step.",
+          code = "x = tf.keras.layers.GRU(units, unroll=True)(x)   # or model.compile(..., jit_compile=True)" } or {
+          text = "Stack small variables and batch their ops, or let XLA fuse them.",
+          code = "@tf.function(jit_compile=True)   # or one stacked variable and a batched matmul" },
+      -- Of a layer's loop what goes round is gone, and the cell's own ops stay.
       impact = impact.replay { { "scale", parts = { "host" }, kinds = { "executor", "run" },
-                                 factor = 1 - 0.9 * part },
-                               { "scale", parts = { "compute" }, factor = 1 - (is_fact and 0.5 or 0.8) * tiny } },
+                                 factor = 1 - (is_recurrent and cfg.loop or 0.9) * part },
+                               { "scale", parts = { "compute" },
+                                 factor = 1 - (is_recurrent and 0.2 or is_fact and 0.5 or 0.8) * tiny } },
       confidence = "medium",
     }
   end,
