@@ -380,7 +380,8 @@ TEST(parameters_written_by_hand)
 
 /* Rows of 64 and 512 against each other make 64 x 512 x 8 values of 4096 at most: 64 times as many.
  * The sum behind it takes them back: 3 + 2 us. The same with a copy that is spread out first:
- * 4 + 3 + 2 us. A mask that is added to scores makes nothing larger. */
+ * 4 + 3 + 2 us. 0.1 us pass behind each of these five. A mask that is added to scores makes nothing
+ * larger. */
 TEST(all_pairs_are_seen)
 {
     struct program program;
@@ -400,7 +401,32 @@ TEST(all_pairs_are_seen)
     builder_finish(&program.b);
     assert_true(analysis_eager_idioms.run(&program.b.study, &err));
     assert_true(builder_cell(&program.b, "eager_idioms", "idiom", "outer", "count") == 2);
-    assert_true(builder_cell(&program.b, "eager_idioms", "idiom", "outer", "ns") == 14000);
+    assert_true(builder_cell(&program.b, "eager_idioms", "idiom", "outer", "ns") == 14500);
+    builder_free(&program.b);
+}
+
+/* Between a square of all pairs, 3 us, and its sum 0.5 us pass, and behind that, 2 us, 5: freeing
+ * takes no longer than writing did, 2 us. One-hot rows of 1 us are freed in 0.4 us in front of
+ * their product, 2 us; what comes behind that is another's. */
+TEST(large_arrays_are_freed)
+{
+    struct program program;
+    struct err     err = { 0 };
+
+    start(&program);
+    call(&program, "aten::mul", "f32[64,1,8] f32[1,512,8]", 3000);
+    program.now += 500;
+    call(&program, "aten::sum", "f32[64,512,8]", 2000);
+    program.now += 5000;
+    call(&program, "aten::one_hot", "s64[64]", 1000);
+    program.now += 400;
+    call(&program, "aten::linear", "f32[64,512] f32[8,512]", 2000);
+    program.now += 700;
+    call(&program, "aten::relu", "f32[64,8]", 1000);
+    builder_finish(&program.b);
+    assert_true(analysis_eager_idioms.run(&program.b.study, &err));
+    assert_true(builder_cell(&program.b, "eager_idioms", "idiom", "outer", "ns") == 7600);
+    assert_true(builder_cell(&program.b, "eager_idioms", "idiom", "onehot-product", "ns") == 3500);
     builder_free(&program.b);
 }
 

@@ -34,7 +34,10 @@ static const struct column_spec columns[] = {
                 "outer, dropout or chain" },
     [COUNT] = { "count", UNIT_COUNT, "times a step" },
     [CALLS] = { "calls", UNIT_COUNT, "calls of ops a step" },
-    [NS] = { "ns", UNIT_NS, "time a step, backward nodes included" },
+    [NS] = { "ns", UNIT_NS,
+             "time a step, backward nodes included, and pauses of the host in which the large "
+             "arrays "
+             "of outer and onehot-product are freed" },
     [FORWARD_NS] = { "forward_ns", UNIT_NS, "of that, forward" },
     [PRODUCT_NS] = { "product_ns", UNIT_NS, "of that, in products, both ways" },
     [PRODUCT_FLOPS] = { "product_flops", UNIT_FLOPS, "operations of the forward products a step" },
@@ -101,23 +104,25 @@ static const struct {
     const char *name;
     const char *pattern;
     char        pivots[4]; /* the op that names it */
+    bool        frees;     /* it makes arrays far larger than what it takes and gives */
 } idioms[] = {
-    { "outer", "B{1,2}[*+pxhakc]{0,3}[uN]", "B" },
-    { "attention", "m[*+kcd]{0,5}(?:s|(?:a\\+)?x[cd]?u\\*)[cdk*]{0,3}m", "sx" },
-    { "onehot-product", "1c?m", "1" },
-    { "loss", "(?:1c?)?[sl](?:\\+?o)?(?:1c?)?(?:\\+?o)?[*G](?:\\+?o)?[*nu+]{1,4}", "sl" },
-    { "loss", "(?:1c?)?(?:a\\+)?xu\\*(?:\\+?o)?(?:1c?)?(?:\\+?o)?[*G](?:\\+?o)?[*nu+]{1,4}", "x" },
-    { "gelu-tanh", "\\*{0,2}[p*]\\*{0,2}\\+\\*{1,2}h(?:\\*{0,2}\\+\\*{1,2})", "h" },
-    { "gelu-erf", "\\*{1,2}e(?:\\*?\\+\\*{1,2})", "e" },
+    { "outer", "B{1,2}[*+pxhakc]{0,3}[uN]", "B", true },
+    { "attention", "m[*+kcd]{0,5}(?:s|(?:a\\+)?x[cd]?u\\*)[cdk*]{0,3}m", "sx", false },
+    { "onehot-product", "1c?m", "1", true },
+    { "loss", "(?:1c?)?[sl](?:\\+?o)?(?:1c?)?(?:\\+?o)?[*G](?:\\+?o)?[*nu+]{1,4}", "sl", false },
+    { "loss", "(?:1c?)?(?:a\\+)?xu\\*(?:\\+?o)?(?:1c?)?(?:\\+?o)?[*G](?:\\+?o)?[*nu+]{1,4}", "x",
+      false },
+    { "gelu-tanh", "\\*{0,2}[p*]\\*{0,2}\\+\\*{1,2}h(?:\\*{0,2}\\+\\*{1,2})", "h", false },
+    { "gelu-erf", "\\*{1,2}e(?:\\*?\\+\\*{1,2})", "e", false },
     { "norm",
       "(?:u\\+?[p*]?)?(?:u|pu)[+]{0,3}r[+]?\\*(?:\\*\\+?)?\\+?|(?:u\\+u\\+|uu\\+{1,2})\\*(?:\\*\\+?"
       ")?",
-      "ru" },
-    { "rope", "\\*?nC\\*{1,2}\\+", "C" },
-    { "glu", "g\\*{1,2}|w\\*|nx\\+\\*{2,3}", "gwx" },
-    { "dropout", "Dc?\\*{1,2}", "D" },
-    { "softmax", "(?:a\\+)?xu\\*", "x" },
-    { "chain", "[*+pxoherdkngv]{4,}", "" },
+      "ru", false },
+    { "rope", "\\*?nC\\*{1,2}\\+", "C", false },
+    { "glu", "g\\*{1,2}|w\\*|nx\\+\\*{2,3}", "gwx", false },
+    { "dropout", "Dc?\\*{1,2}", "D", false },
+    { "softmax", "(?:a\\+)?xu\\*", "x", false },
+    { "chain", "[*+pxoherdkngv]{4,}", "", false },
 };
 enum { IDIOM_COUNT = ARRAY_COUNT(idioms) };
 
@@ -210,6 +215,21 @@ static void count_call(struct matcher *matcher, struct found *found, const struc
     }
 }
 
+/* Arrays of all pairs and one-hot rows are large, and their memory goes back between the calls:
+ * what that takes is the pause behind a call, but no longer than writing took. Of none behind a
+ * product, which others may follow. */
+static double freed_ns(const struct matcher *matcher, uint32_t at, char letter)
+{
+    const struct eager_call *call = &matcher->calls->list.items[at], *next = call + 1;
+    double                   pause_ns;
+
+    if (matcher->calls->is_on_device || letter == 'm' || at + 1 >= matcher->calls->list.count ||
+        next->timeline != call->timeline || next->window != call->window)
+        return 0;
+    pause_ns = (double)(next->start_ns - call->end_ns);
+    return pause_ns <= 0 ? 0 : pause_ns < call->work_ns ? pause_ns : call->work_ns;
+}
+
 /* The calls from the first to the last letter, those that only look included. */
 static void count_match(struct matcher *matcher, size_t idiom, size_t first, size_t end)
 {
@@ -232,6 +252,8 @@ static void count_match(struct matcher *matcher, size_t idiom, size_t first, siz
         count_call(matcher, found, call, is_letter ? matcher->text[at] : ' ', idioms[idiom].pivots);
         if (is_letter && matcher->text[at] != 'm' && ns > longest_ns)
             longest_ns = ns;
+        if (idioms[idiom].frees)
+            found->ns += freed_ns(matcher, i, is_letter ? matcher->text[at] : ' ');
         at += is_letter;
     }
     found->longest_ns += longest_ns;
