@@ -12,6 +12,13 @@ local kinds = {
     remedy = { text = "Look up first, then normalise or scale the rows that came out; what does not change from step "
                  .. "to step is computed once before the loop.",
                code = "a = F.normalize(table[ids], dim=-1)   # instead of F.normalize(table, dim=-1)[ids]" } },
+  { flaw = "unreached-nodes", confidence = "medium",
+    title = "Layers pass over a whole graph, of which a few nodes' results are taken: %s of each step",
+    time = "nodes that are too far away",
+    remedy = { text = "Give the layers the nodes that they reach from those of the batch: a neighbourhood of as many "
+                 .. "hops as there are layers.",
+               code = "nodes, edges, at, _ = k_hop_subgraph(seeds, 2, edge_index, relabel_nodes=True)\n"
+                 .. "out = model(x[nodes], edges)[at]   # or NeighborLoader; not model(x, edge_index)[seeds]" } },
   { flaw = "picked-parts", confidence = "medium",
     title = "Of arrays that ops make in full one part in many is taken: %s of each step", time = "the other parts",
     remedy = { text = "Pick first, then resize, activate or scale what was picked.",
@@ -75,12 +82,13 @@ return rule {
   doc = [[
 The op behind a product keeps a few of its rows: a head over all positions of which the last is read, say. Priced as
 the product times the share thrown away. So are ops by number (activations, resized pictures) on arrays of which one
-part in four or more is then taken, products of all rows with all others whose diagonal is taken, and tables that are
-shuffled whole for a batch. In compiled programs of JAX the parts of results are followed back that slices take, through
-what works element by element and reductions, to the products that make them. Fourier transforms of complex numbers
-whose data is real, or of which the real part alone is taken, count half. In TensorFlow, networks of the same layers
-beside each other that are joined behind a choice of one or two of them and its mask: all but those; and gradients of
-all outputs that take a hundred times as long as the model: a bound, since outputs may be as many.]],
+part in four or more is then taken, products of all rows with all others whose diagonal is taken, tables that are
+shuffled whole for a batch, and layers of a graph network but for the nodes that those taken in the end reach, with as
+many edges a node as there are on average. In compiled programs of JAX the parts of results are followed back that
+slices take, through what works element by element and reductions, to the products that make them. Fourier transforms
+of complex numbers whose data is real, or of which the real part alone is taken, count half. In TensorFlow, networks of
+the same layers beside each other that are joined behind a choice of one or two of them and its mask: all but those;
+and gradients of all outputs that take a hundred times as long as the model: a bound, since outputs may be as many.]],
 
   check = function(p, cfg)
     local list = {}
@@ -115,6 +123,10 @@ all outputs that take a hundred times as long as the model: a bound, since outpu
       replay = { 3e6 }, facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "unpicked-rows", op = "aten::div", ns = 3e6, share = 0.3, factor = 0.01,
                               detail = "512 of 40000 rows are looked up behind it" } } } },
+    { name = "a whole graph for a few seeds", framework = "pytorch", format = "kineto", finding = true,
+      severity = "warn", replay = { 7e6 }, facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "unreached-nodes", op = "aten::index_select", ns = 7e6, share = 0.7,
+                              factor = 0.2 } } } },
     { name = "masks of all classes", framework = "pytorch", format = "kineto", finding = true, severity = "warn",
       replay = { 6e6 }, facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "picked-parts", op = "aten::sigmoid", ns = 6e6, share = 0.6,

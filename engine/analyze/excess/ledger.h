@@ -134,6 +134,9 @@ bool unit_goes_with_ops(const struct work_unit *unit);
 bool units_mark_backward(const struct ledger *ledger, uint32_t first, uint32_t last, bool *marks);
 /* Which part of a product's rows the next op keeps, as it cuts the others off; 1: all of them. */
 double unit_kept_rows(const struct ledger *ledger, uint32_t unit);
-bool   same_dims(const struct tensor *a, const struct tensor *b);
+/* Rows that a lookup in a table of two axes gives: of its ids, or of the first op before unit `end`
+ * that takes rows of that length. */
+int64_t unit_picked_rows(const struct ledger *ledger, uint32_t at, uint32_t end);
+bool    same_dims(const struct tensor *a, const struct tensor *b);
 
 #endif

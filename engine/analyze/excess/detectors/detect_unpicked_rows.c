@@ -26,8 +26,7 @@ static bool has_rows(const struct ledger *ledger, const struct work_unit *unit, 
     return false;
 }
 
-/* Rows that a lookup gives: of its ids, or of the first op that takes rows of that length. */
-static int64_t picked_by(const struct ledger *ledger, uint32_t at, uint32_t end)
+int64_t unit_picked_rows(const struct ledger *ledger, uint32_t at, uint32_t end)
 {
     const struct tensor *table = unit_input(ledger, &ledger->units.items[at], 0);
     const struct tensor *ids = unit_input(ledger, &ledger->units.items[at], 1);
@@ -84,7 +83,7 @@ static bool find_pick(const struct ledger *ledger, size_t step, struct pick *pic
         for (uint32_t at = begin; at < end; at++)
             if (is_lookup(&ledger->units.items[at]) &&
                 same_dims(unit_input(ledger, &ledger->units.items[at], 0), table))
-                pick->picked += picked_by(ledger, at, end);
+                pick->picked += unit_picked_rows(ledger, at, end);
         if ((double)pick->picked <= MOST_PICKED * (double)pick->rows)
             return true;
     }
