@@ -22,8 +22,14 @@ local classes = {
 local passes = { "Passes over memory take",
                  "Fewer passes over smaller arrays: cut to what is needed first, fuse, use a smaller type." }
 
--- Structures of compiled programs that tell a cheaper way to the same numbers.
+-- Structures that tell a cheaper way to the same numbers.
 local structures = {
+  { flaw = "formed-inverse", time = "inverting, and factoring again for a determinant",
+    title = "A matrix is inverted only to be multiplied with a few vectors: %s of each step too much",
+    remedy = { text = "Factor it once and solve for the vectors; the determinant is a product along the factor's "
+                 .. "diagonal. Of a matrix that is not symmetric, torch.linalg.solve.",
+               code = "f = torch.linalg.cholesky(k); x = torch.cholesky_solve(y[:, None], f)\n"
+                 .. "logdet = 2 * f.diagonal().log().sum()   # not torch.inverse(k) @ y and torch.logdet(k)" } },
   { flaw = "dense-jacobian", time = "derivatives beyond those of the vectors",
     title = "A whole matrix of derivatives is made only to be multiplied with a few vectors: %s of each step",
     remedy = { text = "Multiply without the matrix: jax.jvp gives J v, jax.vjp gives J^T u, and the jvp of a gradient "
@@ -387,13 +393,13 @@ Names what a look at the program should begin with. Rules that know why an op is
 work of which programs rarely need much (sorting, random numbers, decompositions, copies, passes over memory far beyond
 the products) is named with its line; its price, what it takes less a usual need, is a bound. In compiled programs of
 JAX, products that take less in another order, and matrices of derivatives that are only multiplied or of which only
-the diagonal is added up, are priced by their sizes. Of PyTorch programs on a host a decomposition, a sort or a draw
-that takes a good part of the step is named, else the array whose ops, forward and back, take most: what makes it
-smaller or needless saves them all. Elsewhere the type of op that takes most is named; which share of it, and of
-TensorFlow's products and convolutions with their gradients, may go is not known, so its price is a bound. Kernels of
-an accelerator are ranked by the op that launched them where they are recorded, with how far they are from what the
-device can do, or why that is not known: a program that its kernels hold gets an answer. Silent when time is spread, or
-when ops are a small part of the step.]],
+the diagonal is added up, are priced by their sizes; so are inverses that PyTorch multiplies with a few vectors, less a
+factor of the matrix. Of PyTorch programs on a host a decomposition, a sort or a draw that takes a good part of the step
+is named, else the array whose ops, forward and back, take most: what makes it smaller or needless saves them all.
+Elsewhere the type of op that takes most is named; which share of it, and of TensorFlow's products and convolutions with
+their gradients, may go is not known, so its price is a bound. Kernels of an accelerator are ranked by the op that
+launched them where they are recorded, with how far they are from what the device can do, or why that is not known: a
+program that its kernels hold gets an answer. Silent when time is spread, or when ops are a small part of the step.]],
 
   check = function(p, cfg)
     if p:has("kernels") and p:has("device.idle_share") then return of_kernels(p, cfg) end
@@ -487,6 +493,11 @@ when ops are a small part of the step.]],
                  excess = { { cell = 1, flaw = "costly-class", cause = "repeat", grade = "C", ns = 4.5e6, share = 0.45,
                               factor = 0.1, detail = "decomposition", op = "custom-call", source_file = "train.py",
                               source_line = 7 } } } },
+    { name = "an inverse for a few vectors", framework = "pytorch", format = "kineto", finding = true,
+      severity = "warn", replay = { 3e6 }, facts = { ["step.ns"] = 1e7 },
+      tables = { op_types = { { type = "aten::inverse", self_ns = 3e6 } },
+                 excess = { { cell = 1, flaw = "formed-inverse", cause = "shape", grade = "A", ns = 3e6, share = 0.3,
+                              factor = 0.17, op = "aten::inverse" } } } },
     { name = "a draw from the weights of a whole table", framework = "pytorch", format = "kineto", finding = true,
       severity = "info", facts = { ["step.ns"] = 1e7 },
       tables = { op_types = { { type = "aten::multinomial", self_ns = 3e6 } },
