@@ -271,13 +271,29 @@ bool option_presets(const struct option *options, size_t count, struct arena *ar
     return true;
 }
 
+/* The option that takes this word for its value, as --format takes json; NULL: none. */
+static const struct option *takes_word(const struct parser *parser, struct str word)
+{
+    for (size_t i = 0; i < parser->count; i++) {
+        struct str left = str_from(parser->options[i].choices ? parser->options[i].choices : "");
+
+        while (parser->options[i].kind == OPTION_ONE_OF && left.len)
+            if (str_equal(str_cut(&left, '|'), word))
+                return &parser->options[i];
+    }
+    return NULL;
+}
+
 static bool unknown_option(const struct parser *parser, struct str name, struct err *err)
 {
     char        word[LONGEST_NAME];
     const char *nearest = NULL;
     VEC(const char *) names = { 0 };
+    const struct option *takes = takes_word(parser, name);
 
     err_set(err, ERR_USAGE, "unknown option --%.*s", STR_ARG(name));
+    if (takes)
+        return err_advise(err, "did you mean --%s=%.*s?", takes->name, STR_ARG(name));
     if (name.len >= sizeof word || !vec_reserve(&names, parser->arena, parser->count))
         return false;
     for (size_t i = 0; i < parser->count; i++)

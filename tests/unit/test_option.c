@@ -204,6 +204,7 @@ TEST(mistakes_are_explained)
     } rows[] = {
         { { "--ouptut", "x" }, "unknown option --ouptut", "did you mean --output?" },
         { { "-max_deph=3" }, "unknown option --max_deph", "did you mean --max-depth?" },
+        { { "--json", "x" }, "unknown option --json", "did you mean --format=json?" },
         { { "--zzzzzzzzzz" }, "unknown option --zzzzzzzzzz", "" },
         { { "--out", "x" }, "unknown option --out", "" }, /* no abbreviations */
         { { "--output" }, "--output needs a value", "" },
