@@ -7,11 +7,11 @@
 #include <histedit.h>
 #include <langinfo.h>
 #include <locale.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/select.h>
 #include <unistd.h>
 #include <wchar.h>
 
@@ -57,9 +57,9 @@ static void hold_interrupts(int how)
    letter only, and the line that it drops would stay. */
 static int read_letter(EditLine *edit, wchar_t *letter)
 {
-    struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
-    mbstate_t     state = { 0 };
-    sigset_t      waiting;
+    mbstate_t state = { 0 };
+    sigset_t  waiting;
+    fd_set    input;
 
     (void)edit;
     sigprocmask(SIG_BLOCK, NULL, &waiting);
@@ -69,7 +69,9 @@ static int read_letter(EditLine *edit, wchar_t *letter)
         ssize_t got = -1;
         size_t  len;
 
-        if (ppoll(&input, 1, NULL, &waiting) >= 0)
+        FD_ZERO(&input);
+        FD_SET(STDIN_FILENO, &input);
+        if (pselect(STDIN_FILENO + 1, &input, NULL, NULL, NULL, &waiting) >= 0)
             got = read(STDIN_FILENO, &byte, 1);
         if (got == 0 || (got < 0 && (errno != EINTR || is_interrupted)))
             return (int)got;
