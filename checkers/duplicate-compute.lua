@@ -30,6 +30,27 @@ local function twice_backward(p, ns, nodes)
   }
 end
 
+-- A Jacobian row by row, or one task's gradient after the other: one pass can carry all directions.
+local function walked_again(p, ns, times)
+  local share = math.min(1, ns / p.fact["step.ns"])
+  -- Python starts each pass and takes what it gives: its time goes with them.
+  local high_ns = ns + share * (p:has("part.host_ns") and p.fact["part.host_ns"] or 0)
+  return finding {
+    title = ("Backward passes go over the same calls %s times a step: %s too much"):format(fmt.whole(times),
+      fmt.ms(ns)),
+    severity = share >= 0.25 and "warn" or "info",
+    evidence = { { "nodes beyond two a call, and for what they made, a step", ns, "ns", share = share },
+                 { "times a step", times, "count" } },
+    condition = ("%s nodes of one call in a step, 5 accepted"):format(fmt.whole(times)),
+    remedy = { text = "Where the sum of a Jacobian's diagonal or of its squares is wanted, estimate it with a random "
+                 .. "vector. Else ask for all rows in one pass: is_grads_batched=True, or torch.func.jacrev.",
+               code = "v = torch.randn_like(y)\n"
+                 .. "trace = (torch.autograd.grad(y, x, v, create_graph=True)[0] * v).sum(1)" },
+    impact = impact.exposed { ns = high_ns, low = 0.9 * ns, high = high_ns },
+    confidence = "high",
+  }
+end
+
 -- Work of one step that is the same each time: built once, it serves all.
 local again = {
   { fact = "torch.validation_ns", count = "torch.validation_products", min_count = 1, low = 0.9, high = 1,
@@ -502,25 +523,25 @@ In a step that trains, products of the same shapes and in the same order as the 
 backward node belongs to them: typically metrics that call the model once more. Priced as that time. Silent where the
 shapes differ (validation data, a smaller teacher). Where that pass is without gradients it may be another model of
 the same shapes, a teacher or a target network: a fact then. Nodes of a backward pass that run again for the same
-forward call are losses that go back one by one. Also said of products of rows that were looked up in a table of far
-fewer (a layer on both ends of each edge), where the trained products run without gradients behind the update
-(validation in each step), where a weight is derived from the same parameters for each use, and where a constant is
-built again, and where a network runs twice in a row there and back with the same weights: a warning where the step
-makes one input for both, or where both end in a loss of which one is used, else a fact, since the second may be for
-another input, as of siamese networks. Without training, layers that each round of a sampler's or a text's loop runs on
-a tensor that, by sizes, nothing in a round can have made. In TensorFlow, products that run more often than the
-gradients named after them, and layers whose weights get several gradients for one forward call; and a model of Keras
-that is called several times with gradients of each call, where inputs may be the same: half of its calls at most, a
-fact; or a few times without gradients in a marked step, a bound. Gradients of gradients are no second pass. In graphs,
-rows that are tiled and joined with others before a product, priced as the copies' part of it, and what is made of
-variables that nothing assigns, or of what is fed where it meets what is trained in no layer.
-In compiled programs of JAX, decompositions of matrices that come from arguments and not from what the program gives
-back, programs whose devices all get the same arguments and exchange nothing, what only a mapped condition takes, the
-other side of which was there before, what the graph of a loop makes in each round of what no round changes,
-results that every device gathers from the others and then works on as a whole,
-overlapping windows of a series that are made and reduced one by one, products of rows that are copies of a few,
-matrices that are copied for each row that is multiplied with them, and in a program with gradients products of
-arguments alone that it does not give back.]],
+forward call are losses that go back one by one; six and more for one call are a Jacobian row by row. Also said of
+products of rows that were looked up in a table of far fewer (a layer on both ends of each edge), where the trained
+products run without gradients behind the update (validation in each step), where a weight is derived from the same
+parameters for each use, and where a constant is built again, and where a network runs twice in a row there and back
+with the same weights: a warning where the step makes one input for both, or where both end in a loss of which one is
+used, else a fact, since the second may be for another input, as of siamese networks. Without training, layers that
+each round of a sampler's or a text's loop runs on a tensor that, by sizes, nothing in a round can have made. In
+TensorFlow, products that run more often than the gradients named after them, and layers whose weights get several
+gradients for one forward call; and a model of Keras that is called several times with gradients of each call, where
+inputs may be the same: half of its calls at most, a fact; or a few times without gradients in a marked step, a bound.
+Gradients of gradients are no second pass. In graphs, rows that are tiled and joined with others before a product,
+priced as the copies' part of it, and what is made of variables that nothing assigns, or of what is fed where it meets
+what is trained in no layer. In compiled programs of JAX, decompositions of matrices that come from arguments and not
+from what the program gives back, programs whose devices all get the same arguments and exchange nothing, what only a
+mapped condition takes, the other side of which was there before, what the graph of a loop makes in each round of what
+no round changes, results that every device gathers from the others and then works on as a whole, overlapping windows
+of a series that are made and reduced one by one, products of rows that are copies of a few, matrices that are copied
+for each row that is multiplied with them, and in a program with gradients products of arguments alone that it does not
+give back.]],
 
   check = function(p, cfg)
     if p.format == "graph" or p.format == "profile" then
@@ -545,6 +566,10 @@ arguments alone that it does not give back.]],
     local again_ns, nodes = p.fact["torch.backward_again_ns"] or 0, p.fact["torch.backward_again_nodes"] or 0
     local untrained_ns = p.fact["torch.untrained_forward_ns"] or 0
     if nodes > 1 and again_ns >= least_ns and again_ns > ns then return twice_backward(p, again_ns, nodes) end
+    local walked_ns = p:has("torch.walked_ns") and math.min(p.fact["torch.walked_ns"], step_ns) or 0
+    if walked_ns >= math.max(cfg.min_built_share * step_ns, ns, 1) then
+      return walked_again(p, walked_ns, p.fact["torch.walks"])
+    end
     local built = built_again(p, math.max(cfg.min_built_share * step_ns, 1.25 * ns, 1))
     if built then return built end
     if products == 0 or ns < least_ns then
@@ -682,6 +707,11 @@ arguments alone that it does not give back.]],
     in_torch("for accuracy", 2.9e6, { ["torch.repeated_forward_ns"] = 3e6, ["torch.repeated_products"] = 3 }),
     in_torch("a target network", 2.9e6, { ["torch.untrained_forward_ns"] = 3e6, ["torch.untrained_products"] = 3 }),
     in_torch("two losses", 2.7e6, { ["torch.backward_again_ns"] = 3e6, ["torch.backward_again_nodes"] = 12 }),
+    -- 6 ms, and of 2 ms of Python six tenths.
+    in_torch("a Jacobian row by row, with Python between", 6.9e6,
+      { ["torch.walked_ns"] = 6e6, ["torch.walks"] = 17, ["part.host_ns"] = 2e6 }),
+    in_torch("a Jacobian row by row", 5.7e6, { ["torch.walked_ns"] = 6e6, ["torch.walks"] = 17 }),
+    in_torch("few rows", nil, { ["torch.walked_ns"] = 1e5, ["torch.walks"] = 6 }),
     in_torch("one node again", nil, { ["torch.backward_again_ns"] = 1e5, ["torch.backward_again_nodes"] = 1 }),
     in_torch("validation in each step", 2.85e6,
       { ["torch.validation_ns"] = 3e6, ["torch.validation_products"] = 12, ["torch.constants_again_ns"] = 1e6,

@@ -132,6 +132,32 @@ TEST(weights_are_derived_again)
     builder_free(&program.b);
 }
 
+/* Passes go over one call eight times in a step, 3 us each, and over the product that each of them
+ * makes on the way, 2 us: six of eight are too much. Five times may be derivatives of a formula. */
+TEST(rows_of_a_jacobian)
+{
+    for (int rows = 5; rows <= 8; rows += 3) {
+        struct program program;
+        uint32_t       linear;
+
+        start(&program);
+        linear = call_of(&program, kind(&program, "aten::linear", "f32[8,16] f32[4,16]"), 1000);
+        for (int i = 0; i < rows; i++) {
+            uint32_t made = builder_slice(&program.b, program.thread, "aten::mm", ACTIVITY_OP,
+                                          program.now + 10, 1000);
+
+            builder_stat(&program.b, made, STAT_SEQUENCE, 20 + i);
+            node_of(&program, linear, 7, 3000);
+        }
+        for (int i = 0; i < rows; i++)
+            node(&program, 20 + i, 2000);
+        finish(&program);
+        assert_true(fact(&program, "torch.walks") == (rows == 8 ? 8 : 0));
+        assert_true(fact(&program, "torch.walked_ns") == (rows == 8 ? 6 * (3000 + 2000) : 0));
+        builder_free(&program.b);
+    }
+}
+
 /* Behind the optimizer's step the product of the trained weight runs twice on other rows: from the
  * first of them to the end 5 + 0.1 + 5 + 0.1 + 2 us. With a draw it makes new experience. */
 TEST(validation_behind_the_update)

@@ -446,11 +446,11 @@ TEST(pictures_one_by_one)
 
 /* Four parts of one update, each forward and back: of small ones what they start is too much, of
  * large ones nearly nothing. Where a part changes the input that the next one begins with, they are
- * no parts; nor where, as far as is seen without shapes, a pass has a gradient for one tensor
- * alone. */
+ * no parts; nor where none hands a gradient to a weight, as the steps of a flow do not, or where,
+ * as far as is seen without shapes, a pass has a gradient for one tensor alone. */
 TEST(small_parts_of_an_update)
 {
-    enum { SMALL, LARGE, IN_TURN, ATTACK, WEIGHTS, CASES };
+    enum { SMALL, LARGE, IN_TURN, FLOW, ATTACK, WEIGHTS, CASES };
 
     for (int way = SMALL; way < CASES; way++) {
         int64_t        ns = way == LARGE ? 1000000 : 10000;
@@ -464,14 +464,14 @@ TEST(small_parts_of_an_update)
             node(&program, "aten::mm", "f32[9,4] f32[4,64]", ns);
             if (way == IN_TURN)
                 run(&program, "aten::add_", "f32[4,64]", 2000);
-            for (int i = ATTACK; i <= way; i++)
+            for (int i = 0; i < (way == FLOW ? 0 : way == WEIGHTS ? 2 : 1); i++)
                 node(&program, "torch::autograd::AccumulateGrad", "f32[9,64]", 10000);
         }
         run(&program, "aten::_fused_adamw_", "f32[64,64] f32[9,64]", 30000);
         finish(&program);
-        /* 12 ops of 10 us in all but one of four parts; with gradients for two weights 20, seen as
+        /* 16 ops of 10 us in all but one of four parts; with gradients for two weights 20, seen as
          * two rounds of two parts. */
-        assert_true(fabs(claimed(&program, "single-items") - (way == SMALL     ? 90e3
+        assert_true(fabs(claimed(&program, "single-items") - (way == SMALL     ? 120e3
                                                               : way == WEIGHTS ? 100e3
                                                                                : 0)) < 1);
         assert_sums(&program);

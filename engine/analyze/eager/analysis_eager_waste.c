@@ -1,11 +1,13 @@
 /*
  * eager waste: work of an eager program that repeats what was known. Statistics of tensors whose
  * values Python reads, constants that are built again within a step, weights that are derived from
- * the same parameters for every use, and a pass without gradients behind the optimizer's update.
+ * the same parameters for every use, a pass without gradients behind the optimizer's update, and
+ * backward passes that go over the same calls many times.
  */
 #include "analyze/analysis.h"
 #include "analyze/eager/eager_calls.h"
 #include "analyze/eager/eager_kinds.h"
+#include "analyze/eager/eager_walks.h"
 #include "analyze/emit.h"
 
 enum waste_fact {
@@ -18,6 +20,8 @@ enum waste_fact {
     VALIDATION_NS,
     VALIDATION_PRODUCTS,
     FORMATTED_NS,
+    WALKED_NS,
+    WALKS,
     FACT_COUNT
 };
 static const struct fact_spec produces[] = {
@@ -38,6 +42,11 @@ static const struct fact_spec produces[] = {
     [VALIDATION_PRODUCTS] = { "torch.validation_products", UNIT_COUNT, "products in it a step" },
     [FORMATTED_NS] = { "torch.formatted_ns", UNIT_NS,
                        "tensors turned into text value by value, pauses included, a step" },
+    [WALKED_NS] = { "torch.walked_ns", UNIT_NS,
+                    "backward nodes beyond two for a call that a step's passes go over six times "
+                    "and more, and nodes for what those made" },
+    [WALKS] = { "torch.walks", UNIT_COUNT,
+                "most times that a step's backward passes go over one such call" },
 };
 
 enum { /* what a call may be part of */
@@ -509,8 +518,9 @@ static bool count_validations(struct finder *finder)
 
 static bool find(struct finder *finder, struct eager_calls *calls)
 {
-    struct study *study = finder->study;
-    bool          is_set = true;
+    struct study      *study = finder->study;
+    struct eager_walks walks;
+    bool               is_set = true;
 
     if (!eager_calls_get(study, finder->scratch, calls))
         return false;
@@ -522,8 +532,11 @@ static bool find(struct finder *finder, struct eager_calls *calls)
         return false;
     count_statistics(finder);
     count_formatted(finder);
-    if (!count_constants(finder) || !count_weights(finder) || !count_validations(finder))
+    if (!count_constants(finder) || !count_weights(finder) || !count_validations(finder) ||
+        !eager_walks_find(study, calls, finder->scratch, &walks))
         return false;
+    finder->sums[WALKED_NS] = walks.ns;
+    finder->sums[WALKS] = walks.most * (double)calls->windows.count;
     for (size_t i = 0; is_set && i < FACT_COUNT; i++) {
         if (produces[i].unit == UNIT_NS)
             finder->sums[i] *= eager_median_factor(calls);

@@ -27,6 +27,7 @@ struct call {                   /* one block of rounds: what it does */
     uint32_t first_product, last_product;
     uint32_t first_convolution; /* a time or a class may go through products before; NO_ID none */
     bool     trains, updates, looks_up, looks_up_one;
+    bool     hands_on;      /* gradients to variables, as the backward pass of a part does */
     bool     changes_input; /* by its gradient: the next call begins with what this one made */
 };
 
@@ -144,6 +145,8 @@ static struct call look_at_call(const struct finder *finder, const struct rounds
         const struct tensor    *ids = unit_input(finder->ledger, unit, 1);
 
         call.trains |= unit->phase == UNIT_BACKWARD;
+        call.hands_on |=
+            str_equal(unit_type(finder->ledger, unit), STR("torch::autograd::AccumulateGrad"));
         call.updates |= unit->phase == UNIT_UPDATE || unit->op_class == OP_UPDATE;
         if (unit->op_class == OP_EMBEDDING && !call.products) {
             call.looks_up = true;
@@ -241,7 +244,8 @@ static double looped_items(const struct finder *finder, const struct rounds *rou
     if (call.products < FEWEST_PRODUCTS || call.updates)
         return 0;
     if (call.trains)
-        return block->count >= FEWEST_PARTS && !call.changes_input ? block->count : 0;
+        return block->count >= FEWEST_PARTS && call.hands_on && !call.changes_input ? block->count
+                                                                                    : 0;
     if (!finder->ledger->study->profile->has_shapes) {
         is_loop = block->count >= FEWEST_UNKNOWN && call.looks_up &&
                   !makes_words(finder, rounds, block, &call);
