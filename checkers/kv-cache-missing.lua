@@ -29,6 +29,48 @@ local function of_token_calls(p, cfg)
   }
 end
 
+-- A run that picks one word, for its decoder looks up next to nothing, and whose encoder looks up a whole text. Scopes
+-- tell which is which.
+local function encoded_again(p, cfg)
+  if p.framework ~= "tensorflow" or not p:has("ops") then return nil end
+  local ops, sides, picks = p:table("ops"), {}, false
+  if ops:where { name = { like = "gradient" } }:count() > 0 then return nil end
+  local all_ns = ops:sum("self_ns")
+  for row in ops:each() do
+    local side = row.name:find("(?i)(^|/)\\w*encoder\\w*/") and "encoder"
+      or row.name:find("(?i)(^|/)\\w*decoder\\w*/") and "decoder"
+    if side then
+      local of = sides[side] or { ns = 0, lookup_ns = 0, calls = 0 }
+      sides[side] = of
+      of.ns = of.ns + row.self_ns
+      if row.type:find("Gather(V2)?$") then
+        of.lookup_ns, of.calls = of.lookup_ns + row.self_ns, math.max(of.calls, row.calls)
+      end
+      picks = picks or side == "decoder" and row.type:find("^(ArgMax|Multinomial|TopKV2)$") ~= nil
+    end
+  end
+  local encoder, decoder = sides.encoder, sides.decoder
+  if not encoder or not decoder or not picks or decoder.lookup_ns <= 0 or
+     decoder.lookup_ns * cfg.min_words > encoder.lookup_ns or encoder.calls < 0.9 * decoder.calls then return nil end
+  local computing_ns = p:has("part.compute_ns") and p.fact["part.compute_ns"] or p.fact["step.ns"]
+  local ns = encoder.ns / all_ns * math.min(computing_ns, p.fact["step.ns"])
+  if ns < cfg.min_encoder_share * p.fact["step.ns"] then return nil end
+  return finding {
+    title = ("A run that picks one word encodes the whole text again: %s a step"):format(fmt.ms(ns)),
+    severity = "info",
+    evidence = { { "the encoder a step", ns, "ns", share = ns / p.fact["step.ns"] },
+                 { "looking up its words", encoder.lookup_ns, "ns" },
+                 { "looking up the decoder's", decoder.lookup_ns, "ns" } },
+    condition = ("the encoder's words take %s times as long to look up as the decoder's, %s accepted"):format(
+      fmt.whole(encoder.lookup_ns / decoder.lookup_ns), fmt.whole(cfg.min_words)),
+    remedy = { text = "Where several runs go on with one text, encode it once, and feed what came of it to each.",
+               code = "memory = session.run(encoded, {text: words})              # once a text\n"
+                 .. "word = session.run(next_word, {encoded: memory, last: word})   # each word" },
+    impact = impact.exposed { ns = ns, low = 0.6 * ns, high = ns },
+    confidence = "low",
+  }
+end
+
 return rule {
   id = "kv-cache-missing", api = 1, version = "1.0.0",
   title = "Each new token runs all tokens before it again",
@@ -41,19 +83,24 @@ return rule {
   params = {
     min_share = { default = 0.05, min = 0, max = 1, unit = "share",
       doc = "share of the step from which this is said" },
+    min_words = { default = 8, min = 1, max = 1e6, unit = "ratio",
+                  doc = "time of an encoder's lookups over a decoder's, from which the decoder gets a word a run" },
+    min_encoder_share = { default = 0.2, min = 0, max = 1, unit = "share",
+                          doc = "share of the step in such an encoder" },
   },
   doc = [[
 Products of the same weights get a few rows more in each round and all rows of the round before again: a generation
 that keeps no keys and values. What is needed are the new rows; the first round is the prompt and counts as needed. A
 window of the last words that goes through the network again for each new one counts the same. In recordings of PyTorch
-without shapes, calls of attention in rounds that look words up, pick one and join it to the
-others, and join or write nothing else: with a cache an op is still started for the new word. In TensorFlow, calls of
-a graph function that run more ops from call to call and then begin again with few: a loop over the whole text so far.
-What the first of them runs is needed. Its calls that look words up, attend and pick one, and neither join nor write
-anything, have no cache (a low confidence: texts that are told apart one by one look like it); where they do, products
-before the last attention that take many times what others do are an encoder's keys and values. Silent where gradients
-are computed. In compiled programs of JAX, a loop that writes one row of an array it carries, while products of
-weights that it does not change take all rows.]],
+without shapes, calls of attention in rounds that look words up, pick one and join it to the others, and join or write
+nothing else: with a cache an op is still started for the new word. In TensorFlow, calls of a graph function that run
+more ops from call to call and then begin again with few: a loop over the whole text so far. What the first of them
+runs is needed. Its calls that look words up, attend and pick one, and neither join nor write anything, have no cache
+(a low confidence: texts that are told apart one by one look like it); where they do, products before the last
+attention that take many times what others do are an encoder's keys and values. Runs of TensorFlow in which an encoder
+looks many words up and a decoder next to none, and picks one, encode the text again for each. Silent where gradients
+are computed. In compiled programs of JAX, a loop that writes one row of an array it carries, while products of weights
+that it does not change take all rows.]],
 
   check = function(p, cfg)
     return of_compiled(p, cfg) or of_token_calls(p, cfg) or p:in_excess {
@@ -67,7 +114,7 @@ weights that it does not change take all rows.]],
                  code = "out = model(ids[:, -1:], past_key_values=cache, use_cache=True)   "
                    .. "# generate(use_cache=True)" },
       confidence = "high",
-    }
+    } or encoded_again(p, cfg)
   end,
 
   examples = {
@@ -92,6 +139,32 @@ weights that it does not change take all rows.]],
       replay = { 4e6 }, facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "uncached-call", op = "BatchMatMulV2", ns = 4e6, share = 0.4,
                               factor = 0.4 } } } },
+    -- The encoder takes 6 of 8.02 ms of ops, and as much of 8 ms computing: 5.985 ms, of which 0.6 to all go.
+    { name = "a text encoded for each word", framework = "tensorflow", format = "xspace", finding = true,
+      severity = "info", impact_ns = 4.79e6,
+      facts = { ["step.ns"] = 1e7, ["part.compute_ns"] = 8e6 },
+      tables = { excess = {}, ops = {
+        { name = "encoder/embedding_lookup", type = "ResourceGather", calls = 1, self_ns = 1e6 },
+        { name = "encoder/conv1d", type = "Conv2D", calls = 1, self_ns = 5e6 },
+        { name = "decoder/embedding_lookup", type = "ResourceGather", calls = 1, self_ns = 1e4 },
+        { name = "decoder/MatMul", type = "MatMul", calls = 1, self_ns = 2e6 },
+        { name = "decoder/ArgMax", type = "ArgMax", calls = 1, self_ns = 1e4 } } } },
+    { name = "a sentence that is scored", framework = "tensorflow", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1e7, ["part.compute_ns"] = 8e6 },
+      tables = { excess = {}, ops = {
+        { name = "encoder/embedding_lookup", type = "ResourceGather", calls = 1, self_ns = 1e6 },
+        { name = "encoder/conv1d", type = "Conv2D", calls = 1, self_ns = 5e6 },
+        { name = "decoder/embedding_lookup", type = "ResourceGather", calls = 1, self_ns = 5e5 },
+        { name = "decoder/MatMul", type = "MatMul", calls = 1, self_ns = 2e6 },
+        { name = "decoder/ArgMax", type = "ArgMax", calls = 1, self_ns = 1e4 } } } },
+    { name = "a text encoded once for ten words", framework = "tensorflow", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1e7, ["part.compute_ns"] = 8e6 },
+      tables = { excess = {}, ops = {
+        { name = "encoder/embedding_lookup", type = "ResourceGather", calls = 0.1, self_ns = 1e6 },
+        { name = "encoder/conv1d", type = "Conv2D", calls = 1, self_ns = 5e6 },
+        { name = "decoder/embedding_lookup", type = "ResourceGather", calls = 1, self_ns = 1e4 },
+        { name = "decoder/MatMul", type = "MatMul", calls = 1, self_ns = 2e6 },
+        { name = "decoder/ArgMax", type = "ArgMax", calls = 1, self_ns = 1e4 } } } },
     { name = "too little", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "growing-prefix", ns = 2e5, share = 0.02, factor = 0.1 } } } },
