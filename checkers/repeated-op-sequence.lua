@@ -54,6 +54,18 @@ local function example_calls(count, is_one)
   return rows
 end
 
+-- A batch that is split for eight calls of a model of two convolutions of 0.4 ms, and an update of some variables.
+local function example_split(variables)
+  local rows = { { name = "split", type = "Split", self_ns = 1e4 },
+                 { name = "sgd/AssignSubVariableOp_" .. variables - 1, type = "AssignSubVariableOp", self_ns = 1e3 } }
+  for i = 1, 8 do
+    for layer = 1, 2 do
+      rows[#rows + 1] = { name = ("sequential_%d/conv2d_%d/Relu"):format(2 * i, layer), type = "Conv2D", self_ns = 4e5 }
+    end
+  end
+  return rows
+end
+
 -- A session's graph: a convolution of 0.4 ms for each of twelve parts, with a weight each or one for all.
 local function example_parts(shares)
   local rows = { { name = "unstack", type = "Unpack", shapes = "[?]->" .. ("[8,9],"):rep(7) .. "[8,9]", self_ns = 1e4 },
@@ -168,13 +180,34 @@ local AS_LAYER = {
   code = "outputs = tf.keras.layers.LSTM(units, return_sequences=True)(inputs)",
 }
 
+-- More products with weights than variables that the step updates: some weights are used again and again. Updates of
+-- small variables may be too short to be recorded, but their numbers go on.
+local function shares_weights(p)
+  local products, variables, applied = 0, 0, 0
+  for row in p:table("ops"):each() do
+    local class, type = p:class_of(row.type), row.type
+    if (class == "product" or class == "convolution") and not row.name:find("(^|/)gradient") and
+        not type:find("Backprop") and not type:find("BatchMatMul") then products = products + 1 end
+    local number = row.name:match("^[a-z]+(?:_[0-9]+)?/AssignSubVariableOp(?:_([0-9]+))?$")
+    if number then variables = math.max(variables, 1 + (tonumber(number) or 0)) end
+    if type:find("^(Resource)?(Sparse)?Apply[A-Z]") then applied = applied + 1 end
+  end
+  variables = math.max(variables, applied)
+  return variables > 0 and products >= 1.5 * variables
+end
+
 -- Scopes that slice what they take again and again and put parts together, the whole function's among them as "": how
 -- many slices.
-local function sliced_scopes(ops)
-  local scopes = {}
+local function sliced_scopes(p)
+  local ops, scopes = p:table("ops"), {}
   local function at(scope)
     scopes[scope] = scopes[scope] or { slices = 0 }
     return scopes[scope]
+  end
+  -- An array that is taken apart by one op has as many parts as calls where these share their weights.
+  if ops:where { type = { like = "^(Split|SplitV|Unpack)$" }, name = { like = "^(split|unstack)(_[0-9]+)?$" } }
+    :count() > 0 and shares_weights(p) then
+    at("").slices, at("").joins = math.huge, true
   end
   for row in ops:where { name = { like = "(.*/)?(strided_slice|stack|concat)(_[0-9]+)?(/.*)?" } }:each() do
     local name = row.name:gsub("^gradient_tape/", "")
@@ -192,9 +225,10 @@ local function calls_in(p, scope)
   local groups, calls = {}, 0
   for row in p:table("ops"):each() do
     local inner = row.name:match("^(?:gradient_tape/)?\\Q" .. scope .. "\\E([^/]+/.+)$")
-    if inner and not (scope == "" and inner:find("^gradient_tape/")) then
+    local outer = inner and inner:match("^(\\w+?)(?:_[0-9_]+)?/")
+    if outer and not (scope == "" and inner:find("^gradient_tape/")) then
       local key = row.type .. " " ..
-        (scope ~= "" and inner:gsub("_[0-9]+", "") or inner:gsub("^(\\w+?)_[0-9_]+/", "$1/"))
+        (scope ~= "" and inner:gsub("_[0-9]+", "") or inner:gsub("(?<![^/])" .. outer .. "_[0-9_]+/", outer .. "/"))
       local group = groups[key] or { count = 0, ns = 0, row = row }
       groups[key] = group
       group.count, group.ns = group.count + 1, group.ns + row.self_ns
@@ -219,7 +253,7 @@ end
 -- takes the round before.
 local function in_layer(p, cfg)
   local best
-  for scope, info in sorted_pairs(sliced_scopes(p:table("ops"))) do
+  for scope, info in sorted_pairs(sliced_scopes(p)) do
     if info.joins and info.slices >= cfg.min_sliced and not scope:find("(?i)(lstm|gru|rnn|cell)[^/]*/$") then
       local groups, calls = calls_in(p, scope)
       local fits = calls >= 0.9 * info.slices or scope == "" and info.slices >= 0.9 * calls
@@ -474,11 +508,12 @@ classes or boxes: priced as half of its pauses up to most of it, and where its o
 pauses; with an accelerator scalar-readback says it. A network that is called again and again without gradients, where
 nothing shows that a call takes what the one before made, is priced as its small ops, and half of its large ones, of
 all calls but one. In TensorFlow a Python loop over slices leaves its rounds in the graph, numbered: priced as the
-executor's time for them and half to nine tenths of their own (three to seven tenths of long ones in a layer that calls
-what it wraps for each slice); so is a model that a graph holds many times, in
-numbered scopes. Rounds of small ops without any product, with as many rounds of their nodes in the backward pass, are
-a loop over parameters or items in the loss: priced as most of both. Silent where a rule knows the loop, for long ops,
-for rounds of a normalisation and a product, which are layers, and below min_share.]],
+executor's time for them and half to nine tenths of their own (three to seven tenths of long ones in a layer that
+calls what it wraps for each slice); so is a model that a graph holds many times, in numbered scopes, from eight calls
+on where slices, or more products than variables that are updated, tell that it is one. Rounds of small ops without
+any product, with as many rounds of their nodes in the backward pass, are a loop over parameters or items in the loss:
+priced as most of both. Silent where a rule knows the loop, for long ops, for rounds of a normalisation and a product,
+which are layers, and below min_share.]],
 
   check = function(p, cfg)
     local step_ns = p.fact["step.ns"]
@@ -533,6 +568,11 @@ for rounds of a normalisation and a product, which are layers, and below min_sha
     -- The same with two convolutions of a model for each of ten frames: three to seven tenths of 8 ms.
     { name = "a model for each frame", format = "xspace", framework = "tensorflow", finding = true, impact_ns = 4e6,
       facts = { ["step.ns"] = 1.2e7 }, tables = { ops = example_calls(10, true) } },
+    -- Three to seven tenths of 6.4 ms.
+    { name = "micro-batches in one graph", format = "xspace", framework = "tensorflow", finding = true,
+      impact_ns = 3.2e6, facts = { ["step.ns"] = 1e7 }, tables = { ops = example_split(4) } },
+    { name = "blocks with weights of their own", format = "xspace", framework = "tensorflow", finding = false,
+      facts = { ["step.ns"] = 1e7 }, tables = { ops = example_split(16) } },
     { name = "models with layers of their own", format = "xspace", framework = "tensorflow", finding = false,
       facts = { ["step.ns"] = 1.2e7 }, tables = { ops = example_calls(10, false) } },
     { name = "frames that nothing puts together", format = "xspace", framework = "tensorflow", finding = false,
