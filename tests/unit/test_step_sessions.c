@@ -2,6 +2,7 @@
 #include "testing.h"
 
 #include "analyze/step/step_sessions.h"
+#include "analyze/step/window.h"
 #include "profile_builder.h"
 
 enum { MS = 1000000 };
@@ -66,6 +67,33 @@ TEST(runs_that_take_turns)
     assert_int_equal(sessions.list.items[3].own_ops, 0);
     assert_int_equal(sessions_behind(&sessions, 15 * MS), 2);
     builder_free(&program.b);
+}
+
+/* Six runs, of which two make a step and have the number of its first: three steps, where each run
+ * is counted whose step is used, and two where the last is not. */
+TEST(steps_of_two_runs_each)
+{
+    for (int used = 2; used <= 3; used++) {
+        struct program program;
+        size_t         count = 0;
+        bool          *is_used;
+
+        start(&program);
+        builder_op(&program.b, "op", "MatMul", NULL);
+        for (int i = 0; i < 6; i++)
+            run(&program, 10 + i, 10 * MS * i, 0, 1);
+        for (int i = 0; i < used; i++) {
+            builder_step(&program.b, 0, 20 * MS * i, 20 * MS * (i + 1));
+            program.b.study.steps.list.items[i].number = 10 + 2 * i;
+        }
+        builder_finish(&program.b);
+        is_used = windows_recorded(&program.b.study, &program.b.arena, &count);
+        assert_non_null(is_used);
+        assert_int_equal(count, used);
+        for (int i = 0; i < 6; i++)
+            assert_int_equal(is_used[i], i < 2 * used);
+        builder_free(&program.b);
+    }
 }
 
 /* Each run has one op of its own. */

@@ -133,11 +133,11 @@ bool *windows_recorded(const struct study *study, struct arena *scratch, size_t 
     *count = 0;
     for (size_t i = 0; i < profile->recorded_steps.count; i++) {
         const struct recorded_step *run = &profile->recorded_steps.items[i];
+        bool                        is_first =
+            used_numbers.count == 0 || id_map_get(&used_numbers, (uint64_t)run->number) != NO_ID;
 
-        is_used[i] = used_numbers.count == 0 ||
-                     id_map_get(&used_numbers, (uint64_t)run->number) != NO_ID ||
-                     lies_in_used(steps, run);
-        *count += is_used[i];
+        is_used[i] = is_first || lies_in_used(steps, run);
+        *count += is_first;
     }
     if (*count == 0) {
         for (size_t i = 0; i < profile->recorded_steps.count; i++)

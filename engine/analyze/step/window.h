@@ -27,7 +27,8 @@ size_t windows_find(const struct windows *windows, int64_t time_ns);
 /* Nanoseconds of [start, end) inside windows. */
 int64_t windows_overlap_ns(const struct windows *windows, int64_t start_ns, int64_t end_ns);
 /* Which rows of profile->recorded_steps are used, for formats whose times come by step; *count
- * becomes how many (at least 1). NULL: scratch is exhausted. */
+ * becomes how many steps they make, of which each may be several rows (at least 1). NULL: scratch
+ * is exhausted. */
 bool *windows_recorded(const struct study *study, struct arena *scratch, size_t *count);
 
 #endif
