@@ -30,6 +30,11 @@ local structures = {
                  .. "diagonal. Of a matrix that is not symmetric, torch.linalg.solve.",
                code = "f = torch.linalg.cholesky(k); x = torch.cholesky_solve(y[:, None], f)\n"
                  .. "logdet = 2 * f.diagonal().log().sum()   # not torch.inverse(k) @ y and torch.logdet(k)" } },
+  { flaw = "unfolded-convolution", time = "copying patches, and half of the products with them",
+    title = "A convolution is spelled out as copies of patches and a product: %s of each step too much",
+    remedy = { text = "Let the library convolve: it makes no copies of what patches share.",
+               code = "y = F.conv2d(x, weight, bias, padding=1)   "
+                 .. "# not weight.flatten(1) @ F.unfold(x, 3, padding=1)" } },
   { flaw = "dense-jacobian", time = "derivatives beyond those of the vectors",
     title = "A whole matrix of derivatives is made only to be multiplied with a few vectors: %s of each step",
     remedy = { text = "Multiply without the matrix: jax.jvp gives J v, jax.vjp gives J^T u, and the jvp of a gradient "
@@ -394,10 +399,11 @@ work of which programs rarely need much (sorting, random numbers, decompositions
 the products) is named with its line; its price, what it takes less a usual need, is a bound. In compiled programs of
 JAX, products that take less in another order, and matrices of derivatives that are only multiplied or of which only
 the diagonal is added up, are priced by their sizes; so are inverses that PyTorch multiplies with a few vectors, less a
-factor of the matrix. Of PyTorch programs on a host a decomposition, a sort or a draw that takes a good part of the step
-is named, else the array whose ops, forward and back, take most: what makes it smaller or needless saves them all.
-Elsewhere the type of op that takes most is named; which share of it, and of TensorFlow's products and convolutions with
-their gradients, may go is not known, so its price is a bound. Kernels of an accelerator are ranked by the op that
+factor of the matrix, and products with unfolded pictures, as the copies and half of the products. Of PyTorch programs
+on a host a decomposition, a sort or a draw that takes a good part of the step is named, else the array whose ops,
+forward and back, take most: what makes it smaller or needless saves them all. Elsewhere the type of op that takes most
+is named; which share of it, and of TensorFlow's products and convolutions with their gradients, may go is not known, so
+its price is a bound. Kernels of an accelerator are ranked by the op that
 launched them where they are recorded, with how far they are from what the device can do, or why that is not known: a
 program that its kernels hold gets an answer. Silent when time is spread, or when ops are a small part of the step.]],
 
@@ -493,6 +499,11 @@ program that its kernels hold gets an answer. Silent when time is spread, or whe
                  excess = { { cell = 1, flaw = "costly-class", cause = "repeat", grade = "C", ns = 4.5e6, share = 0.45,
                               factor = 0.1, detail = "decomposition", op = "custom-call", source_file = "train.py",
                               source_line = 7 } } } },
+    { name = "a convolution by hand", framework = "pytorch", format = "kineto", finding = true,
+      severity = "warn", replay = { 5e6 }, facts = { ["step.ns"] = 1e7 },
+      tables = { op_types = { { type = "aten::im2col", self_ns = 3e6 } },
+                 excess = { { cell = 1, flaw = "unfolded-convolution", cause = "bytes", grade = "A", ns = 5e6,
+                              share = 0.5, factor = 0.3, op = "aten::im2col" } } } },
     { name = "an inverse for a few vectors", framework = "pytorch", format = "kineto", finding = true,
       severity = "warn", replay = { 3e6 }, facts = { ["step.ns"] = 1e7 },
       tables = { op_types = { { type = "aten::inverse", self_ns = 3e6 } },
