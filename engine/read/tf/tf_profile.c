@@ -58,6 +58,12 @@ static bool make_op(struct tf_model *model, const struct entry *entry, struct me
     return profile->ops.items[op].type != NO_ID || tf_model_full(err);
 }
 
+/* The classic views have rows of their own (tf_classic_exec), and look at none of these. */
+static bool add_run(struct tf_model *model, const struct op_run *run)
+{
+    return model->classic || vec_push(&model->profile->op_runs, model->profile->arena, *run);
+}
+
 static bool read_times(struct tf_model *model, struct message times, struct op_run run,
                        struct err *err)
 {
@@ -84,7 +90,7 @@ static bool read_times(struct tf_model *model, struct message times, struct op_r
         run.start_ns = values[0] * 1000;
         run.duration_ns = values[1] * 1000;
         tf_model_step_extend(model, run.step, run.start_ns, run.start_ns + run.duration_ns);
-        if (!vec_push(&profile->op_runs, profile->arena, run))
+        if (!add_run(model, &run))
             return tf_model_full(err);
     }
     return !times.is_damaged;
@@ -173,9 +179,9 @@ static bool read_memory(struct tf_model *model, struct message memory, struct op
     row.peak_bytes = values[7];
     row.residual_bytes = values[8];
     row.output_bytes = values[9];
-    return !memory.is_damaged &&
-           ((tf_model_add_memory(model, &row) && read_results(model, again, &row)) ||
-            tf_model_full(err));
+    return !memory.is_damaged && (((model->classic || tf_model_add_memory(model, &row)) &&
+                                   read_results(model, again, &row)) ||
+                                  tf_model_full(err));
 }
 
 static bool read_exec(struct tf_model *model, uint32_t op, uint32_t step, struct message exec,
