@@ -19,22 +19,77 @@ enum { HOOK_INSTRUCTIONS = 100 };
 
 const struct rule_limits rule_default_limits = { (size_t)64 << 20, 50000000, 2000000000 };
 
+/* Small blocks come from the arena of the sandbox, and go back to a list of their size: rules make
+ * and drop very many. */
+static size_t size_class(size_t bytes)
+{
+    return (bytes + SANDBOX_STEP - 1) / SANDBOX_STEP;
+}
+
+static bool is_small(size_t bytes)
+{
+    return bytes <= (SANDBOX_CLASSES - 1) * SANDBOX_STEP;
+}
+
+static void *take_block(struct sandbox *sandbox, size_t bytes)
+{
+    struct sandbox_free **list = &sandbox->free[is_small(bytes) ? size_class(bytes) : 0], *block;
+
+    if (!is_small(bytes))
+        return malloc(bytes);
+    block = *list;
+    if (!block)
+        return arena_alloc(&sandbox->heap, size_class(bytes) * SANDBOX_STEP);
+    *list = block->next;
+    return block;
+}
+
+static void give_block(struct sandbox *sandbox, void *block, size_t bytes)
+{
+    if (is_small(bytes)) {
+        struct sandbox_free *given = block;
+
+        given->next = sandbox->free[size_class(bytes)];
+        sandbox->free[size_class(bytes)] = given;
+    } else {
+        free(block);
+    }
+}
+
+static void *resize_block(struct sandbox *sandbox, void *block, size_t had, size_t bytes)
+{
+    void *moved;
+
+    if (!is_small(had) && !is_small(bytes))
+        return realloc(block, bytes);
+    if (is_small(had) && is_small(bytes) && size_class(had) == size_class(bytes))
+        return block;
+    moved = take_block(sandbox, bytes);
+    if (moved) {
+        memcpy(moved, block, had < bytes ? had : bytes);
+        give_block(sandbox, block, had);
+    }
+    return moved;
+}
+
 static void *allocate(void *context, void *block, size_t old_bytes, size_t new_bytes)
 {
     struct sandbox *sandbox = context;
     size_t          had = block ? old_bytes : 0; /* for a new block Lua passes a type tag */
+    void           *got;
 
     if (new_bytes == 0) {
-        free(block);
+        if (block)
+            give_block(sandbox, block, had);
         sandbox->heap_bytes -= had;
         return NULL;
     }
     if (new_bytes > had && new_bytes - had > sandbox->limits.memory_bytes - sandbox->heap_bytes)
         return NULL;
-    void *grown = realloc(block, new_bytes);
-    if (grown)
+    got = block ? resize_block(sandbox, block, had, new_bytes) : take_block(sandbox, new_bytes);
+    if (got)
         sandbox->heap_bytes += new_bytes - had;
-    return grown;
+    return got;
 }
 
 struct sandbox *sandbox_of(lua_State *lua)
@@ -237,11 +292,14 @@ struct sandbox *sandbox_new(const struct rule_limits *limits, struct arena *aren
     sandbox->scratch.budget_bytes = limits->memory_bytes / 4 + 1;
     sandbox->lua = lua_newstate(allocate, sandbox);
     if (!sandbox->lua) {
+        arena_free(&sandbox->heap);
         free(sandbox);
         err_set(err, ERR_LIMIT, "%zu bytes are not enough for a rule", limits->memory_bytes);
         return NULL;
     }
     *(struct sandbox **)lua_getextraspace(sandbox->lua) = sandbox;
+    /* Mostly a state ends before this much is garbage; at the limit Lua collects all the same. */
+    lua_gc(sandbox->lua, LUA_GCINC, 400, 0, 0);
     const char *fault = sandbox_call(sandbox, prepare, NULL, arena);
     if (fault) {
         err_set(err, ERR_LIMIT, "a rule's state: %s", fault);
@@ -257,6 +315,7 @@ void sandbox_free(struct sandbox *sandbox)
         return;
     lua_close(sandbox->lua);
     arena_free(&sandbox->scratch);
+    arena_free(&sandbox->heap);
     free(sandbox);
 }
 

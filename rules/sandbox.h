@@ -12,6 +12,11 @@
 
 #include <lua.h>
 
+enum { SANDBOX_STEP = 16, SANDBOX_CLASSES = 33 }; /* blocks of up to 512 bytes */
+struct sandbox_free {
+    struct sandbox_free *next;
+};
+
 struct sandbox {
     lua_State         *lua;
     struct rule_limits limits;
@@ -20,6 +25,8 @@ struct sandbox {
     int64_t            start_ns, start_cpu_ns; /* of the call */
     bool               is_spent;
     int                host;       /* reference in the registry: the C side */
+    struct arena       heap;       /* small blocks of the state, with those that are free by size */
+    struct sandbox_free *free[SANDBOX_CLASSES];
     struct arena       scratch;    /* what rules make C remember; bounded, freed with the state */
     const struct rule_view *view;  /* while a rule runs */
     struct arena           *arena;
