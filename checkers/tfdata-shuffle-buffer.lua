@@ -20,10 +20,15 @@ local function of_each_step(p, cfg)
       confidence = "high",
     }
   end
+  local has_sessions = p.format == "graph" or p.format == "profile"
+    or p:has("activities") and p:table("activities"):where { name = "SessionRun" }:count() > 0
   return p:in_excess {
     flaw = "iterator-made", min_share = cfg.min_share, time = "making the iterator and filling its buffers",
     title = "Each step makes an iterator over the data anew: %s",
-    remedy = { text = "Make one iterator before the loop, over a data set that repeats.",
+    remedy = has_sessions and {
+      text = "Run the initializer once before the loop, over a data set that repeats.",
+      code = "session.run(iterator.initializer, {x: all_x})   # once; dataset = dataset.shuffle(n).repeat().batch(b)" }
+      or { text = "Make one iterator before the loop, over a data set that repeats.",
                code = "batches = iter(dataset.repeat())\nx, y = next(batches)   # instead of next(iter(dataset))" },
     confidence = "high",
   }
@@ -33,7 +38,7 @@ return rule {
   id = "tfdata-shuffle-buffer", api = 1, version = "1.0.0",
   title = "Filling the shuffle buffer makes a step wait",
   category = "input", severity = "warn",
-  formats = { "xspace" },
+  formats = { "xspace", "graph", "profile" },
   needs = { "step.ns", "step.mean_ns", "step.used" },
   cause = "input", tags = { "tensorflow", "tfdata", "input" },
   more_specific_than = { "input-bound-step", "input-host-processing-bound", "step-outliers", "step-bimodal",
@@ -49,14 +54,15 @@ return rule {
   },
   doc = [[
 A shuffle hands out its first element only when its buffer is full, so each new iterator (each epoch, unless repeat
-stands below the shuffle) begins with reading and decoding that many elements. Priced as the longest call of the shuffle
-stage for each iterator that was seen, spread over the steps. Silent where no call of it lasts several steps, or where
-the steps between wait for input as well. Where Python makes an iterator in each step, making it and waiting for its
-first batch is priced, whatever its stages; so it is, as a note, where each step is a call of Keras' predict.]],
+stands below the shuffle) begins with reading and decoding that many elements. Priced as the longest call of the
+shuffle stage for each iterator that was seen, spread over the steps. Silent where no call of it lasts several steps,
+or where the steps between wait for input as well. Where Python makes an iterator in each step, or runs a session's
+initializer of one, making it and waiting for its first batch is priced, whatever its stages; so it is, as a note,
+where each step is a call of Keras' predict.]],
 
   check = function(p, cfg)
     local anew = of_each_step(p, cfg)
-    if anew then return anew end
+    if anew or p.format == "graph" or p.format == "profile" then return anew end
     if not p:has("iterators") or not p:has("input.wait_ns") then
       return skip { reason = "no tf.data iterator events in the steps", capture = "host_tracer_level=2 or higher" }
     end
@@ -96,6 +102,12 @@ first batch is priced, whatever its stages; so it is, as a note, where each step
   end,
 
   examples = {
+    { name = "an initializer in the loop", framework = "tensorflow", format = "graph", finding = true,
+      replay = { 5e6 }, facts = { ["step.ns"] = 1e7, ["step.mean_ns"] = 1e7, ["step.used"] = 3 },
+      tables = { excess = { { cell = 1, flaw = "iterator-made", ns = 5e6, share = 0.5, factor = 0.05,
+                              op = "MakeIterator" } } } },
+    { name = "an initializer before the loop", framework = "tensorflow", format = "graph", finding = false,
+      facts = { ["step.ns"] = 1e7, ["step.mean_ns"] = 1e7, ["step.used"] = 3 }, tables = { excess = {} } },
     { name = "next(iter(dataset))", framework = "tensorflow", finding = true, replay = { 6e6 },
       facts = { ["step.ns"] = 1e7, ["step.mean_ns"] = 1e7, ["step.used"] = 20 },
       tables = { excess = { { cell = 1, flaw = "iterator-made", ns = 6e6, share = 0.6, factor = 0.05,

@@ -32,21 +32,24 @@ static void run_ops(struct program *program, const uint32_t *activities, int cou
 }
 
 /* Four steps with an op of 4 ms each. In each of them, or in the first alone, Python makes an
- * iterator, 4 ms, and waits 2 ms for its first batch: 95 % of 6 ms a step. */
+ * iterator, 4 ms, and waits 2 ms for its first batch: 95 % of 6 ms a step; by calls, or by runs of
+ * a session. */
 TEST(iterators_in_each_step)
 {
-    for (int is_each = 0; is_each < 2; is_each++) {
+    for (int kind = 0; kind < 4; kind++) {
+        bool           is_each = kind & 1, is_session = kind & 2;
+        const char    *tensors = is_session ? "f32[8]" : NULL;
         struct program program;
 
         start_tensorflow(&program);
         for (int step = 0; step < 4; step++) {
             if (is_each || step == 0) {
-                slice(&program, "EagerLocalExecute: MakeIterator", ACTIVITY_INPUT_WORK, NULL,
-                      4000000);
+                slice(&program, is_session ? "MakeIterator" : "EagerLocalExecute: MakeIterator",
+                      is_session ? ACTIVITY_OP : ACTIVITY_INPUT_WORK, tensors, 4000000);
                 program.now += 4000000;
             }
-            slice(&program, "EagerLocalExecute: IteratorGetNext", ACTIVITY_INPUT_WAIT, NULL,
-                  2000000);
+            slice(&program, is_session ? "IteratorGetNext" : "EagerLocalExecute: IteratorGetNext",
+                  ACTIVITY_INPUT_WAIT, tensors, 2000000);
             program.now += 2000000;
             run(&program, "dense/MatMul", "f32[8,64] f32[64,64]", 4000000);
             end_step(&program);

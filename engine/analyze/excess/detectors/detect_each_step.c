@@ -18,12 +18,23 @@ struct finder {
     uint8_t       *kind;          /* by unit */
 };
 
-/* Only Python makes iterators so; data sets inside of data sets make theirs by no op. */
-static enum kind kind_of_call(struct str name)
+/* Only Python makes iterators so, call by call or by a run of a session's initializer; data sets
+ * inside of data sets make theirs by no op. */
+static enum kind kind_of_call(const struct profile *profile, size_t row)
 {
-    if (str_equal(name, STR("EagerLocalExecute: MakeIterator")))
+    const struct activity *activity = &profile->activities.items[row];
+    struct str             name = profile_str(profile, activity->name);
+    struct str             type = activity->op == NO_ID
+                                      ? (struct str) { 0 }
+                                      : profile_str(profile, profile->ops.items[activity->op].type);
+
+    if (str_equal(name, STR("EagerLocalExecute: MakeIterator")) ||
+        str_equal(type, STR("MakeIterator")))
         return KIND_MADE;
-    return str_equal(name, STR("EagerLocalExecute: IteratorGetNext")) ? KIND_ASKED : KIND_OTHER;
+    return str_equal(name, STR("EagerLocalExecute: IteratorGetNext")) ||
+                   str_equal(type, STR("IteratorGetNext"))
+               ? KIND_ASKED
+               : KIND_OTHER;
 }
 
 /* The op that a session runs where a variable itself is fetched; products read it by other ops. */
@@ -73,8 +84,7 @@ static bool open_finder(struct finder *finder)
     if (!finder->activity_kind || !finder->kind)
         return false;
     for (size_t a = 0; a < profile->activities.count; a++)
-        finder->activity_kind[a] =
-            (uint8_t)kind_of_call(profile_str(profile, profile->activities.items[a].name));
+        finder->activity_kind[a] = (uint8_t)kind_of_call(profile, a);
     for (size_t u = 0; u < ledger->units.count; u++) {
         const struct work_unit *unit = &ledger->units.items[u];
 
