@@ -57,7 +57,8 @@ pipeline or where it runs eagerly.]],
         "Python outside events takes %s of the step, %s accepted, and turning arrays into tensors %s, %s accepted")
         :format(fmt.pct(python_ns / step_ns), fmt.pct(cfg.min_python_share), fmt.pct(entry_ns / step_ns),
                 fmt.pct(cfg.min_entry_share)),
-      remedy = { text = "Make batches in a tf.data pipeline of TensorFlow ops that runs beside the step.",
+      remedy = { text = "Make batches in a tf.data pipeline of TensorFlow ops that runs beside the step. What makes "
+                   .. "them in Python, as a tokenizer, call once for a batch, not for each item.",
                  code = "ds = tf.data.Dataset.from_tensor_slices((x, y)).shuffle(n).repeat()\n"
         .. "ds = ds.map(augment, num_parallel_calls=tf.data.AUTOTUNE).batch(b).prefetch(tf.data.AUTOTUNE)" },
       impact = impact.replay { { "subtract", parts = { "host", "copy" }, ns = all_ns },
