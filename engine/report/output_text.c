@@ -125,16 +125,19 @@ static void write_meaning(struct layout *layout, const struct study *study)
 
 /* With an accelerator the parts tell what it did. How much of that a faster one saves is another
  * thing where the device works beside a slower host: whether the two are far apart. A step alone
- * does not tell: where its host runs ahead, it runs out. */
+ * does not tell: where its host runs ahead, it runs out. Nor does a host that recording made slow,
+ * for savings are of a step without that. */
 static bool is_beside_host(const struct study *study, const double part_ns[PART_COUNT],
                            double *bound_ns)
 {
-    static const double FAR_SHARE = 0.1, MOST_ERROR = 0.05, MOST_UNKNOWN = 0.2;
-    double              error, unknown;
+    static const double FAR_SHARE = 0.1, MOST_ERROR = 0.05, MOST_UNKNOWN = 0.2, RECORDER = 0.1;
+    double              error, unknown, without_ns;
 
     return study->path.has_device && study->steps.used_count >= 2 &&
            facts_get(&study->facts, "replay.error", &error) && error <= MOST_ERROR &&
            facts_get(&study->facts, "replay.unknown_share", &unknown) && unknown <= MOST_UNKNOWN &&
+           facts_get(&study->facts, "replay.without_recorder_ns", &without_ns) &&
+           without_ns >= (1 - RECORDER) * steps_ns(&study->steps) &&
            facts_get(&study->facts, "replay.device_bound_ns", bound_ns) &&
            part_ns[PART_COMPUTE] + part_ns[PART_COMMUNICATION] + part_ns[PART_COPY] - *bound_ns >
                FAR_SHARE * steps_ns(&study->steps);
