@@ -166,7 +166,7 @@ program can only leave out, at up to the way to what is usual, unless they are m
                                 efficiency = 0.55, bound = "compute", flops_per_s = 3e12 } },
                  kernels = { { name = "nvjet", op = "custom-call.1", category = "gemm", total_ns = 2e6 } } } },
     -- At 36 % of its limit: the best reach 90 %, 8 ms * (1 - 0.36 / 0.9) = 4.8; 0.3 of the way to the 60 % that are
-    -- wanted, 0.3 * 8 ms * (1 - 0.36 / 0.6) = 0.96; 2.88 between. Beside other work up to 4 ms * (1 - 0.36 / 0.6) = 1.6.
+    -- wanted, 0.3 * 8 ms * (1 - 0.36 / 0.6) = 0.96; 2.88 between. Beside other work up to 4 ms * (1 - 0.36 / 0.6).
     { name = "a pass that is most of the step", finding = true, severity = "warn", impact_ns = 2.88e6,
       facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1 },
       tables = { roofline = { { op = "aten::add", type = "aten::add", shapes = "[8192,8192]x[8192,8192]", ns = 8e6,
