@@ -69,8 +69,8 @@ local function told(slow, step_ns, cfg)
   local is_far = kind.name == "Passes over memory" and #slow.rows > 2 and efficiency < cfg.far
   local far = "Look first where these tensors are: in the host's memory, as where the device's is full or managed, "
     .. "they come through the bus; and at the device's clock. Then move less: fuse neighbours, 16 bit activations."
-  -- Nor does a program make a library's passes faster: it may leave some out, and mostly needs them. Where they are most
-  -- of the step, faster ones are all there is.
+  -- Nor does a program make a library's passes faster: it may leave some out, and mostly needs them. Where they are
+  -- most of the step, faster ones are all there is.
   local is_most = slow.ns > MOST * step_ns
   local is_needed = kind.name == "Passes over memory" and not is_far and not is_most
   return finding {
