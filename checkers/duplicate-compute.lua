@@ -429,6 +429,12 @@ local compiled = {
     text = "Multiply or decompose first, then repeat or look up the results: f(table)[index] is f(table[index]). Of "
       .. "rows that are joined with others before a product, multiply each part by its rows of the weight and add.",
     code = "h = x @ w_x + (context @ w_c)[:, None]   # instead of joining x with the context for each time" },
+  { flaw = "same-for-all",
+    least_share = 0.1,
+    title = "What is equal for all of a batch is worked out for each of it: %s of each step",
+    text = "It begins as one array that is tiled or broadcast over the batch, and meets nothing that differs in it. "
+      .. "Leave it out of the batch (in_axes=None of vmap, a loop of its own) and spread the result.",
+    code = "gains = covariances(params)   # once; then jax.vmap(means, in_axes=(None, 0))(gains, series)" },
   { flaw = "both-branches",
     warn_share = 0.5, -- below that the rare side is cheap, and most of it is picking what was made ahead
     title = "A condition that is mapped over a batch computes all sides for all: %s of each step",
@@ -539,7 +545,8 @@ what is trained in no layer. In compiled programs of JAX, decompositions of matr
 from what the program gives back, programs whose devices all get the same arguments and exchange nothing, what only a
 mapped condition takes, the other side of which was there before, what the graph of a loop makes in each round of what
 no round changes, results that every device gathers from the others and then works on as a whole, overlapping windows
-of a series that are made and reduced one by one, products of rows that are copies of a few, matrices that are copied
+of a series that are made and reduced one by one, products of rows that are copies of a few,
+or of what is equal for all of a batch, matrices that are copied
 for each row that is multiplied with them, and in a program with gradients products of arguments alone that it does not
 give back.]],
 
@@ -622,6 +629,7 @@ give back.]],
                                                 bytes = 1.6e6 } } } },
     in_cell("a frozen backbone", "tensorflow", "frozen-layers", 0.7, { severity = "info" }),
     in_cell("a Kronecker product", "jax", "outer-matrix", 0.9, { severity = "warn", factor = 0.02 }),
+    in_cell("covariances for each of a batch", "jax", "same-for-all", 0.8, { severity = "warn", factor = 0.02 }),
     in_cell("a context for each time", "jax", "repeated-rows", 0.2, { severity = "info", factor = 0.3 }),
     { name = "a gradient for each of three losses", framework = "tensorflow", format = "xspace", finding = true,
       impact_ns = 3.33e6,

@@ -50,3 +50,51 @@ TEST(rounds_that_solve_for_a_sum)
         release(&program);
     }
 }
+
+/* A matrix is spread over 64 series, and ten rounds of 10 us multiply all of them by the same
+ * weight: one of 64 would do. Where rounds take what each series has of its own, all are needed. */
+TEST(rounds_that_are_equal_for_all)
+{
+    enum { ROUNDS = 10, LOOP = 12 };
+    static const char carried[] = "-> f32[64,20,20] f32[20,20] f32[64,20,20]";
+
+    for (int is_own = 0; is_own < 2; is_own++) {
+        struct program program;
+        uint32_t matrix, series, spread, given, tuple, carry, weight, own, flat, made, next, root,
+            at[ROUNDS];
+        int64_t ns[ROUNDS];
+
+        start(&program);
+        matrix = add(&program, "parameter", "-> f32[20,20]", NULL, NO_ID, NO_ID);
+        series = add(&program, "parameter", "-> f32[64,20,20]", NULL, NO_ID, NO_ID);
+        describe(&program, series, (const char *const[]) { "entry", "true", NULL });
+        spread = add(&program, "broadcast", "f32[20,20] -> f32[64,20,20]", NULL, NO_ID, matrix);
+        describe(&program, spread, (const char *const[]) { "axes", "1,2", NULL });
+        given = add(&program, "tuple", carried, NULL, NO_ID, spread);
+        link_at(&program, matrix, given, 1);
+        link_at(&program, series, given, 2);
+        tuple = add(&program, "parameter", carried, NULL, LOOP, NO_ID);
+        carry = add(&program, "get-tuple-element", "-> f32[64,20,20]", NULL, LOOP, tuple);
+        weight = add(&program, "get-tuple-element", "-> f32[20,20]", NULL, LOOP, tuple);
+        describe(&program, weight, (const char *const[]) { "element", "1", NULL });
+        own = add(&program, "get-tuple-element", "-> f32[64,20,20]", NULL, LOOP, tuple);
+        describe(&program, own, (const char *const[]) { "element", "2", NULL });
+        flat = add(&program, "bitcast", "f32[64,20,20] -> f32[1280,20]", NULL, LOOP,
+                   is_own ? own : carry);
+        made = add(&program, "dot", "f32[1280,20] f32[20,20] -> f32[1280,20]", "jit(f)/dot", LOOP,
+                   flat);
+        link_second(&program, weight, made);
+        next = add(&program, "bitcast", "f32[1280,20] -> f32[64,20,20]", NULL, LOOP, made);
+        root = add(&program, "tuple", carried, NULL, LOOP, next);
+        link_at(&program, weight, root, 1);
+        link_at(&program, own, root, 2);
+        assert_int_equal(add(&program, "while", carried, NULL, NO_ID, given), LOOP);
+        root = add(&program, "get-tuple-element", "-> f32[20,20]", NULL, NO_ID, LOOP);
+        describe(&program, root, (const char *const[]) { "element", "1", "root", "true", NULL });
+        for (size_t i = 0; i < ROUNDS; i++)
+            at[i] = made, ns[i] = 10000;
+        run_step(&program, at, ns, ROUNDS);
+        assert_true(fabs(claimed(&program, "same-for-all") - (is_own ? 0 : 63.0 / 64 * 1e5)) < 1);
+        release(&program);
+    }
+}

@@ -1,8 +1,7 @@
 #include "analyze/excess/loops.h"
 
-/* The loop that a while is; false: its body cannot be made out. Rows of a computation follow each
- * other: the body's parameter is the last one before its root. */
-static bool loop_open(struct loop *loop, const struct axes *axes, uint32_t op)
+/* Rows of a computation follow each other: the body's parameter is the last one before its root. */
+bool loop_open(struct loop *loop, const struct axes *axes, uint32_t op)
 {
     const struct profile *profile = axes->waste->profile;
     uint32_t              elements = profile->ops.items[op].output_count;

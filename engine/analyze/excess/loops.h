@@ -33,6 +33,8 @@ bool loops_claim(struct ledger *ledger, const struct detector *self, double leas
                  const char *detail, void (*look)(struct loops *loops, void *context),
                  void       *context);
 
+/* The loop that a while is; false: its body cannot be made out. */
+bool loop_open(struct loop *loop, const struct axes *axes, uint32_t op);
 /* The instruction's time is of the loop's body, not of another loop in it. */
 bool loop_holds(const struct loop *loop, const struct waste *waste, uint32_t op);
 /* Whether a result is element `element` as it came into the round, handed on. */
