@@ -11,15 +11,15 @@
 #include <unistd.h>
 
 enum { ALIGNMENT = 16, FIRST_BLOCK_BYTES = 16 << 10, LARGEST_BLOCK_BYTES = 1 << 20 };
-enum { HUGE_PAGE_BYTES = 2 << 20, HUGE_PAGES_FROM_BYTES = 8 << 20, REGION_BYTES = 32 << 20 };
-/* From here blocks are mapped: what is added to them is zero without being touched. ASan sees the
- * end of allocations and uses after their end only where malloc makes them and none is used again,
- * TSan does not see mremap. */
+enum { HUGE_PAGE_BYTES = 2 << 20, HUGE_PAGES_FROM_BYTES = 8 << 20 };
+/* From here blocks are mappings of their own: what is added to them is zero without being touched.
+ * ASan sees the end of allocations and uses after their end only where malloc makes them and none
+ * is used again, TSan does not see mremap. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define MAPPED_FROM_BYTES SIZE_MAX
 enum { KEPT_A_ROW = 0 };
 #else
-#define MAPPED_FROM_BYTES ((size_t)64 << 10)
+#define MAPPED_FROM_BYTES ((size_t)ARENA_LARGE_BYTES)
 enum { KEPT_A_ROW = 2 };
 #endif
 
@@ -102,54 +102,6 @@ static struct arena_block *map_block(size_t bytes)
     return block;
 }
 
-/* A huge page takes the system a third of the time of as many small ones. Blocks that are no larger
- * are cut off regions of them; what is given back to the system is no part of its region any more.
- */
-struct region {
-    _Atomic size_t used;
-};
-static _Atomic(struct region *) newest;
-
-static struct region *map_region(size_t used)
-{
-    size_t page = HUGE_PAGE_BYTES;
-    char  *whole = mmap(NULL, REGION_BYTES + page, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    size_t before;
-
-    if (whole == MAP_FAILED)
-        return NULL;
-    before = (page - (uintptr_t)whole % page) % page;
-    if (before)
-        munmap(whole, before);
-    munmap(whole + before + REGION_BYTES, page - before);
-    madvise(whole + before, REGION_BYTES, MADV_HUGEPAGE);
-    struct region *region = (struct region *)(void *)(whole + before);
-
-    atomic_store(&region->used, used);
-    return region;
-}
-
-static struct arena_block *cut_block(size_t bytes)
-{
-    struct region *region = atomic_load(&newest);
-
-    for (;;) {
-        size_t at = region ? atomic_fetch_add(&region->used, bytes) : REGION_BYTES;
-
-        if (at <= REGION_BYTES - bytes)
-            return (struct arena_block *)(void *)((char *)region + at);
-        struct region *next = map_region(MAPPED_FROM_BYTES);
-
-        if (!next)
-            return NULL;
-        if (atomic_compare_exchange_strong(&newest, &region, next))
-            region = next;
-        else
-            munmap(next, REGION_BYTES);
-    }
-}
-
 /* The last row whose blocks all have so many bytes at least. */
 static int row_of(size_t bytes)
 {
@@ -226,9 +178,7 @@ static struct arena_block *new_block(struct arena *arena, size_t capacity, bool 
     struct arena_block *block = take_kept(bytes, is_large);
 
     if (!block) {
-        block = bytes < MAPPED_FROM_BYTES     ? calloc(1, bytes)
-                : bytes > LARGEST_BLOCK_BYTES ? map_block(bytes)
-                                              : cut_block(bytes);
+        block = bytes >= MAPPED_FROM_BYTES ? map_block(bytes) : calloc(1, bytes);
         if (!block)
             arena_out_of_memory(capacity);
         block->bytes = bytes;

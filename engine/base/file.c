@@ -55,17 +55,19 @@ static bool buffer_grow(struct buffer *buffer, struct err *err)
  * front to back takes huge pages well, which cost a third. */
 static void buffer_expect(struct buffer *buffer, size_t bytes)
 {
-    size_t page = HUGE_PAGE_BYTES, whole;
+    size_t page = HUGE_PAGE_BYTES;
 
     if (buffer->budget_bytes && bytes > buffer->budget_bytes)
         bytes = buffer->budget_bytes;
     if (bytes < FIRST_BUFFER_BYTES)
         return;
-    whole = (bytes + page) / page * page;
-    buffer->data = bytes < page / 2 ? malloc(bytes + 1) : aligned_alloc(page, whole);
+    buffer->data = malloc(bytes + 1);
     buffer->capacity = buffer->data ? bytes + 1 : 0;
-    if (buffer->data && bytes >= page / 2)
-        (void)madvise(buffer->data, whole, MADV_HUGEPAGE);
+    if (buffer->capacity > 2 * page) {
+        uintptr_t first = ((uintptr_t)buffer->data + page - 1) / page * page;
+
+        (void)madvise((void *)first, buffer->capacity - page, MADV_HUGEPAGE);
+    }
 }
 
 static bool read_all(int descriptor, struct buffer *buffer, struct err *err)

@@ -113,37 +113,6 @@ TEST(memory_is_zeroed_again)
     }
 }
 
-static bool is_filled(const unsigned char *bytes, size_t count, unsigned char with)
-{
-    for (size_t i = 0; i < count; i++)
-        if (bytes[i] != with)
-            return false;
-    return true;
-}
-
-/* More than fits one mapping that blocks are cut off: what one holds is no other's, also when some
- * grow out of their place and others are freed in between. */
-TEST(many_blocks_stay_apart)
-{
-    enum { BLOCKS = 200, BYTES = 300000 };
-    struct arena   arenas[2] = { 0 };
-    unsigned char *blocks[BLOCKS];
-
-    for (size_t i = 0; i < BLOCKS; i++) {
-        blocks[i] = arena_alloc(&arenas[i % 2], BYTES);
-        assert_true(blocks[i] && is_filled(blocks[i], BYTES, 0));
-        memset(blocks[i], (int)(i % 256), BYTES);
-    }
-    for (size_t i = 0; i < BLOCKS; i += 4) {
-        blocks[i] = arena_grow(&arenas[0], blocks[i], BYTES, 4 * BYTES);
-        assert_true(blocks[i] && is_filled(blocks[i] + BYTES, 3 * BYTES, 0));
-    }
-    arena_free(&arenas[1]);
-    for (size_t i = 0; i < BLOCKS; i += 2)
-        assert_true(is_filled(blocks[i], BYTES, (unsigned char)(i % 256)));
-    arena_free(&arenas[0]);
-}
-
 TEST(what_was_allocated_last_grows_where_it_is)
 {
     struct arena arena = { .budget_bytes = 4096 };
