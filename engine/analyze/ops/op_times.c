@@ -416,8 +416,7 @@ static void take_means(struct collector *collector, double device_count)
 }
 
 /* What a row took in the step in which it took least, whole ns; 0: some step of `step_count` is
- * without it.
- * sums: zero by window, and again afterwards. */
+ * without it. sums: zero by window, and again afterwards. */
 static double fastest_ns(const struct call *calls, size_t count, double step_count, double *sums)
 {
     double least_ns = INFINITY, steps = 0;

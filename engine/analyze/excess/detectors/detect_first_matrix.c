@@ -9,6 +9,7 @@ struct finder {
     struct intern  trained;  /* ops and scopes that a gradient is for */
     struct intern  scopes;   /* of decompositions that were found */
     uint32_t      *first_in; /* by row of profile->ops: steps in which it was one */
+    uint32_t      *latest;   /* by row of profile->ops: the last of these, counted from 1 */
     bool          *is_found; /* by row of profile->ops */
 };
 
@@ -67,8 +68,10 @@ static void look_at_step(struct finder *finder, size_t step)
         if (unit->kind == UNIT_OP &&
             (unit->op_class == OP_PRODUCT || unit->op_class == OP_CONVOLUTION))
             return;
-        if (is_decomposition(finder, unit))
+        if (is_decomposition(finder, unit) && finder->latest[unit->op] != step + 1) {
+            finder->latest[unit->op] = (uint32_t)step + 1;
             finder->first_in[unit->op]++;
+        }
     }
 }
 
@@ -121,8 +124,10 @@ static bool find(struct ledger *ledger, const struct detector *self)
     if (ledger->is_torch || profile->format == FORMAT_KINETO || ledger_is_jax(ledger))
         return true;
     finder.first_in = arena_new_array(ledger->scratch, uint32_t, profile->ops.count + 1);
+    finder.latest = arena_new_array(ledger->scratch, uint32_t, profile->ops.count + 1);
     finder.is_found = arena_new_array(ledger->scratch, bool, profile->ops.count + 1);
-    if (!finder.first_in || !finder.is_found || !intern_init(&finder.trained, ledger->scratch) ||
+    if (!finder.first_in || !finder.latest || !finder.is_found ||
+        !intern_init(&finder.trained, ledger->scratch) ||
         !intern_init(&finder.scopes, ledger->scratch) || !learn(&finder))
         return false;
     for (size_t step = 0; step < ledger->step_count; step++)

@@ -14,7 +14,7 @@ static const double FEWEST_ROUNDS = 8;  /* a step */
 enum mark { MARK_NONE, MARK_LINEAR, MARK_SUM };
 struct finder {
     struct loops *loops;
-    uint8_t      *marks; /* by op: enum mark */
+    uint8_t      *marks; /* by op: enum mark; none where no sum is looked at */
     bool          is_out_of_memory;
 };
 
@@ -168,16 +168,17 @@ static void look(struct loops *loops, void *context)
         return;
     finder->loops = loops;
     for (uint32_t element = 0; element < loops->loop.elements; element++) {
-        memset(finder->marks, MARK_NONE, count);
+        bool is_found;
+
         if (!is_sum(finder, op_graph_operand(waste->graph, loops->loop.root, element), NO_ID,
                     element, 0))
-            continue;
+            continue; /* and has marked nothing */
         unmark_needed(finder);
-        if (!has_product(finder))
-            continue;
+        is_found = has_product(finder);
         for (uint32_t op = 0; op < count; op++)
-            if (finder->marks[op] == MARK_LINEAR)
+            if (is_found && finder->marks[op] == MARK_LINEAR)
                 waste_mark(waste, op, 1 - 1 / rounds);
+        memset(finder->marks, MARK_NONE, count);
     }
 }
 
