@@ -21,14 +21,7 @@ what they multiply in 16 bits.]],
     local half, single = p.fact["precision.f16_share"] + p.fact["precision.f8_share"], p.fact["precision.f32_share"]
     local ns, step_ns = p.fact["precision.product_f32_ns"] / p.fact["device.count"], p.fact["step.ns"]
     if half + single <= 0 or half / (half + single) >= cfg.max_share or ns / step_ns < cfg.min_share then return nil end
-    -- Before Ampere matrix units take float16 alone, whose gradients need a scaler.
-    local is_float16 = p.fact["device.half_type"] == "float16"
-    local code = is_float16
-      and { pytorch = "with torch.autocast('cuda', torch.float16):   # and a torch.amp.GradScaler('cuda') in training",
-            jax = "x = x.astype(jnp.float16)",
-            tensorflow = "tf.keras.mixed_precision.set_global_policy('mixed_float16')" } or
-                 { pytorch = "with torch.autocast('cuda', torch.bfloat16):", jax = "x = x.astype(jnp.bfloat16)",
-                   tensorflow = "tf.keras.mixed_precision.set_global_policy('mixed_bfloat16')" }
+    local half_type = p:in_16_bits()
     return finding {
       title = half == 0 and ("%s of products a step are in 32 bits, and nothing in 16"):format(fmt.ms(ns)) or
               ("%s of products a step are in 32 bits; 16 bits take %s of computing"):format(fmt.ms(ns), fmt.pct(half)),
@@ -36,8 +29,7 @@ what they multiply in 16 bits.]],
                    { "share of compute in 32 bits", single, "share" },
                    { "float32 products a step", ns, "ns", share = math.min(1, ns / step_ns) } },
       condition = ("%s in 16 bits, %s wanted"):format(fmt.pct(half / (half + single)), fmt.pct(cfg.max_share)),
-      remedy = { text = is_float16 and "Compute products in float16." or "Compute products in bfloat16.",
-                 code = code[p.framework] },
+      remedy = { text = ("Compute products in %s."):format(half_type.dtype), code = half_type.code },
       impact = impact.amdahl { ns = math.min(ns, step_ns), speedup = cfg.speedup },
       claims = { { parts = { "compute" } } },
       confidence = "low",

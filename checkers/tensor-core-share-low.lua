@@ -33,22 +33,15 @@ Amdahl's law has it, at low confidence. Silent where most of the time is on tens
         { ("%s (%s)"):format(row.family or row.name, row.dtype ~= "" and row.dtype or "type unknown"), row.total_ns,
           "ns" }
     end
-    -- Before Ampere matrix units take float16 alone, whose gradients need a scaler.
-    local is_float16 = p:has("device.half_type") and p.fact["device.half_type"] == "float16"
-    local peaks = p:has("device.half_of_f32") and p.fact["device.half_of_f32"] or cfg.speedup
     return finding {
       title = ("%s of %s of products a step run without tensor cores"):format(fmt.pct(without_ns / ns), fmt.ms(ns)),
       subject = { kernel = rows[1] and rows[1].name },
       evidence = evidence,
       condition = ("%s surely without, %s accepted"):format(fmt.pct(without_ns / ns), fmt.pct(cfg.min_without)),
       remedy = { text = "Compute them in 16 bits with dimensions that are multiples of 8.",
-                 code = p.framework == "pytorch"
-                   and (is_float16
-                          and "with torch.autocast('cuda', torch.float16):   "
-                              .. "# and a torch.amp.GradScaler('cuda') in training"
-                   or "with torch.autocast('cuda', torch.bfloat16):") or nil },
+                 code = p:in_16_bits().code },
       impact = impact.amdahl { ns = math.min(without_ns, step_ns),
-                             speedup = math.max(1, math.min(cfg.speedup, cfg.of_peaks * peaks)) },
+                             speedup = p:faster_by("device.half_of_f32", cfg.speedup, cfg.of_peaks) },
       claims = { { parts = { "compute" } } },
       confidence = "low",
     }

@@ -29,16 +29,6 @@ Priced as Amdahl's law has it, with the speed-up of the parameter; products that
     if ns / step_ns < cfg.min_share or p.fact["kernels.tensor_core_ns"] > 0 or without_ns < cfg.min_known * ns then
       return nil
     end
-    -- Before Ampere matrix units take float16 alone, whose gradients need a scaler.
-    local is_float16 = p:has("device.half_type") and p.fact["device.half_type"] == "float16"
-    local code = is_float16
-      and { pytorch = "with torch.autocast('cuda', torch.float16):   # and a torch.amp.GradScaler('cuda') in training",
-            tensorflow = "tf.keras.mixed_precision.set_global_policy('mixed_float16')",
-            jax = "x, params = jax.tree.map(lambda a: a.astype(jnp.float16), (x, params))" } or
-                 { pytorch = "with torch.autocast('cuda', torch.bfloat16):",
-                   tensorflow = "tf.keras.mixed_precision.set_global_policy('mixed_bfloat16')",
-                   jax = "x, params = jax.tree.map(lambda a: a.astype(jnp.bfloat16), (x, params))" }
-    local peaks = p:has("device.half_of_f32") and p.fact["device.half_of_f32"] or cfg.speedup
     return finding {
       title = ("None of %s of products a step uses tensor cores"):format(fmt.ms(ns)),
       subject = { device = model },
@@ -47,9 +37,9 @@ Priced as Amdahl's law has it, with the speed-up of the parameter; products that
       condition = ("products take %s of the step, %s accepted; none on tensor cores"):format(
         fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
       remedy = { text = "Compute products in 16 bits, and keep the weights' master copy in 32.",
-                 code = code[p.framework] },
+                 code = p:in_16_bits().code },
       impact = impact.amdahl { ns = math.min(ns, step_ns),
-                             speedup = math.max(1, math.min(cfg.speedup, cfg.of_peaks * peaks)) },
+                             speedup = p:faster_by("device.half_of_f32", cfg.speedup, cfg.of_peaks) },
       claims = { { parts = { "compute" } } },
       confidence = "medium",
     }

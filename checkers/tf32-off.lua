@@ -41,14 +41,12 @@ unknown kind.]],
     if attention_ns > 0 then
       evidence[#evidence + 1] = { "attention in float32 a step", math.min(attention_ns, step_ns), "ns" }
     end
-    local function at_most(speedup, peaks) -- where it is not known what this device can do, as the fastest
-      return p:has(peaks) and math.max(1, math.min(speedup, cfg.of_peaks * p.fact[peaks])) or speedup
-    end
-    local faster_low = at_most(cfg.speedup_low, "device.tf32_of_f32")
-    local faster_high = at_most(cfg.speedup_high, "device.half_of_f32")
+    -- Where it is not known what this device can do, as the fastest.
+    local faster_low = p:faster_by("device.tf32_of_f32", cfg.speedup_low, cfg.of_peaks)
+    local faster_high = p:faster_by("device.half_of_f32", cfg.speedup_high, cfg.of_peaks)
     local low_ns = (1 - 1 / faster_low) * math.min(ns, step_ns)
     local high_ns = (1 - 1 / faster_high) * ns
-      + (1 - 1 / at_most(cfg.attention_speedup, "device.half_of_f32")) * attention_ns
+      + (1 - 1 / p:faster_by("device.half_of_f32", cfg.attention_speedup, cfg.of_peaks)) * attention_ns
     evidence[#evidence + 1] = { "times as fast in TF32, at least", faster_low, "ratio" }
     evidence[#evidence + 1] = { "times as fast in 16 bits, at most", faster_high, "ratio" }
     -- Where attention takes a part, 16 bits are what helps, and halve what passes over memory move.

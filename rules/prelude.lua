@@ -228,6 +228,24 @@ local function host_limit(p)
   return { busy = 1 - idle, waits = idle >= LEAST_WAIT, severity = is_flaw and "warn" or "info" }
 end
 
+-- How many times as fast something gets by what the device's peaks differ by, and at most as is usual.
+local function faster_by(p, peaks, usual, of_peaks)
+  return p:has(peaks) and math.max(1, math.min(usual, of_peaks * p.fact[peaks])) or usual
+end
+
+-- How products are computed in 16 bits. Before Ampere matrix units take float16 alone, whose gradients need a scaler.
+local function in_16_bits(p)
+  local name = p:has("device.half_type") and p.fact["device.half_type"] or "bfloat16"
+  local code = name == "float16"
+    and { pytorch = "with torch.autocast('cuda', torch.float16):   # and a torch.amp.GradScaler('cuda') in training",
+          tensorflow = "tf.keras.mixed_precision.set_global_policy('mixed_float16')",
+          jax = "x, params = jax.tree.map(lambda a: a.astype(jnp.float16), (x, params))" } or
+               { pytorch = "with torch.autocast('cuda', torch.bfloat16):",
+                 tensorflow = "tf.keras.mixed_precision.set_global_policy('mixed_bfloat16')",
+                 jax = "x, params = jax.tree.map(lambda a: a.astype(jnp.bfloat16), (x, params))" }
+  return { dtype = name, code = code[p.framework] }
+end
+
 -- Host work a step that a few slow steps alone do beyond what the others do: no step's launches are slow for it.
 local function stalled_ns(p)
   if not p.fact["step.is_uneven"] or not p:has("slow.part") or p.fact["slow.part"] ~= "host" then return 0 end
@@ -380,6 +398,8 @@ function host.profile(format, framework)
   function p:in_excess(kind) return in_excess(p, kind) end
   function p:host_limit() return host_limit(p) end
   function p:stalled_ns() return stalled_ns(p) end
+  function p:faster_by(peaks, usual, of_peaks) return faster_by(p, peaks, usual, of_peaks) end
+  function p:in_16_bits() return in_16_bits(p) end
   function p:in_loop(kind) return in_loop(p, kind) end
   function p:in_kernels(kind) return in_kernels(p, kind) end
   function p:exposed_copies(kind) return exposed_copies(p, kind) end

@@ -21,6 +21,10 @@ return rule {
     end
     -- Without an accelerator's idle time there is nothing to run ahead of, and nothing that waits.
     assert(p:host_limit() == nil and p:stalled_ns() == 0)
+    -- A quarter of 2 TB/s over 1 byte/s is beyond what is usual; nothing gets slower; unknown peaks allow what is usual.
+    assert(p:faster_by("flops.memory_peak_per_s", 3, 0.25) == 3 and p:faster_by("flops.mfu", 3, 1.2) == 1)
+    assert(p:faster_by("device.half_of_f32", 3, 1.2) == 3)
+    assert(p:in_16_bits().dtype == "bfloat16" and p:in_16_bits().code == nil)
     assert(p:without_calls { { "omit", name = "aten::item" } } == nil)
     assert(copies(0.2) == nil and limit("memory") == nil)
     local copied, computed = copies(0.05), limit("arithmetic")

@@ -21,6 +21,7 @@ ALIASES = {
     "tf": "tensorflow", "keras": "keras", "jax": "jax", "jnp": "jax.numpy", "lax": "jax.lax", "np": "numpy", "numpy": "numpy",
     "optax": "optax", "nnx": "flax.nnx", "flax": "flax", "ocp": "orbax.checkpoint", "orbax": "orbax",
 }
+PRELUDE = pathlib.Path(__file__).parents[2] / "rules" / "prelude.lua"  # what rules share
 COMMANDS = re.compile(r"^\s*(#|[A-Z][A-Z0-9_]+=|export |nvidia-smi|torchrun|python|tfprof|rocm-smi|numactl|pip|perf|--|echo |sudo |nsys|grep )")
 STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"|\'((?:[^\'\\\n]|\\.)*)\'|\[\[(.*?)\]\]', re.S)
 
@@ -64,7 +65,7 @@ def literals(source, start):
 
 
 def snippets(folder):
-    for path in sorted(pathlib.Path(folder).glob("*.lua")):
+    for path in [*sorted(pathlib.Path(folder).glob("*.lua")), PRELUDE]:
         source = path.read_text(encoding="utf-8")
         for match in re.finditer(r"\b(?:code|remedy_code)\s*=\s*(?!=)", source):
             for text in literals(source, match.end()):
