@@ -222,7 +222,8 @@ static struct loop *loop_of(struct finder *finder, const struct eager_cluster *c
 
 /* From the first to the last call, with the pauses that starting ops takes: what a round computes
  * in Python between them is its own, and stays however the ops are called. Long pauses in few of
- * the rounds are none of theirs: the machine did something else, and does so less in less time. */
+ * the rounds are none of theirs: the machine did something else, and does so less in less time;
+ * those that are most of the span are other work of the program. */
 static double span_of(const struct eager_call *calls, uint32_t first, uint32_t end, uint32_t rounds)
 {
     enum { FEW = 8 };
@@ -238,7 +239,8 @@ static double span_of(const struct eager_call *calls, uint32_t first, uint32_t e
             count++;
         }
     }
-    return (double)(count * FEW > rounds ? span_ns - longer_ns : span_ns);
+    return (double)(count * FEW > rounds || longer_ns * 2 > span_ns ? span_ns - longer_ns
+                                                                    : span_ns);
 }
 
 /* Where calls only feed a device, those that take the tensors apart which the rounds walk over, and

@@ -5,6 +5,7 @@
 #include "base/sort.h"
 #include "model/names.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 
 struct inside { /* of what an event is */
@@ -245,6 +246,18 @@ static bool add_range(struct walker *walker, uint32_t event, uint32_t window, ui
     return vec_push(&walker->calls->ranges, walker->scratch, range);
 }
 
+/* As vllm::unified_attention, which PyTorch's dispatcher knows by the name of its library; nodes of
+ * autograd, and what they run, have names of PyTorch. */
+static bool is_of_other_library(struct str name)
+{
+    size_t len = 0;
+
+    while (len < name.len && (isalnum((unsigned char)name.data[len]) || name.data[len] == '_'))
+        len++;
+    return len > 0 && len + 2 < name.len && name.data[len] == ':' && name.data[len + 1] == ':' &&
+           !str_fits(name, "torch::*|autograd::*|prims::*|profiler::*|c10d::*");
+}
+
 static bool visit(struct walker *walker, uint32_t event)
 {
     const struct profile  *profile = walker->profile;
@@ -285,10 +298,12 @@ static bool visit(struct walker *walker, uint32_t event)
     if (window != SIZE_MAX && activity->kind == ACTIVITY_OP) {
         struct str name = profile_str(profile, activity->name);
 
-        /* What DDP does with buckets is no call of the program. */
-        inside->is_in_op = str_fits(name, "aten::*|torch::distributed::*|torch.distributed.*");
-        if (inside->is_in_op && str_starts(name, STR("aten::")) &&
-            !add_call(walker, event, (uint32_t)window, inside->phase))
+        /* What DDP does with buckets, and an op of another library within itself, is no call of
+         * the program. */
+        bool is_call = str_starts(name, STR("aten::")) || is_of_other_library(name);
+
+        inside->is_in_op = is_call || str_fits(name, "torch::distributed::*|torch.distributed.*");
+        if (is_call && !add_call(walker, event, (uint32_t)window, inside->phase))
             return false;
     } else if (window != SIZE_MAX && inside->phase != outer) {
         return add_range(walker, event, (uint32_t)window, inside->phase);
