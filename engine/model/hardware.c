@@ -166,6 +166,15 @@ const struct hardware *hardware_of(const struct profile *profile, const struct d
     return made;
 }
 
+/* GeForce and inference cards before Volta compute in 16 bits at a 64th of their rate, if at all;
+ * P100 twice as fast as in 32. */
+static enum dtype half_type_of(int major, int minor)
+{
+    if (major >= 8)
+        return DTYPE_BF16;
+    return major == 7 || (major == 6 && minor == 0) ? DTYPE_F16 : DTYPE_UNKNOWN;
+}
+
 enum dtype hardware_half_type(const struct profile *profile, const struct device *device)
 {
     const struct hardware *known = find_device(profile, device);
@@ -174,10 +183,12 @@ enum dtype hardware_half_type(const struct profile *profile, const struct device
     if (device->kind == DEVICE_TPU || device->is_amd)
         return DTYPE_BF16;
     if (device->compute_major > 0)
-        return device->compute_major >= 8 ? DTYPE_BF16 : DTYPE_F16;
+        return half_type_of(device->compute_major, device->compute_minor);
     if (!known)
         return DTYPE_UNKNOWN;
-    return is_nvidia && known->tf32_flops_per_s <= 0 ? DTYPE_F16 : DTYPE_BF16;
+    if (is_nvidia && known->tf32_flops_per_s <= 0)
+        return known->f16_flops_per_s > 0 ? DTYPE_F16 : DTYPE_UNKNOWN;
+    return DTYPE_BF16;
 }
 
 /* AMD's libraries name their kernels for the instruction set that they are for. */

@@ -31,7 +31,8 @@ const struct hardware *hardware_find(struct str model);
 const struct hardware *hardware_of(const struct profile *profile, const struct device *device,
                                    struct hardware *made);
 /* The type of 16 bits that its matrix units take at their full rate and that needs no scaling of losses, if they take it:
- * NVIDIA's before compute capability 8 have float16 alone. DTYPE_UNKNOWN: nothing is known of the device. */
+ * NVIDIA's before compute capability 8 have float16 alone. DTYPE_UNKNOWN: nothing is known of the device, or 16 bits are slower
+ * on it. */
 enum dtype hardware_half_type(const struct profile *profile, const struct device *device);
 /* Peak for computing in `dtype`; 0 unknown. */
 double hardware_peak_flops_per_s(const struct hardware *hardware, enum dtype dtype);

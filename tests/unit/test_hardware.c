@@ -58,6 +58,16 @@ TEST(names_find_the_right_row)
         { "NVIDIA GeForce RTX 5090", 209.5, 1792 },
         { "NVIDIA RTX 6000 Ada Generation", 364, 960 },
         { "Quadro GP100", 20.7, 717 },
+        { "NVIDIA TITAN V", 119, 653 },
+        { "NVIDIA GeForce GTX 1080 Ti", 0, 484 }, /* what has no matrix units tells none */
+        { "Tesla P40", 0, 346 },
+        { "Tesla K80", 0, 240 },
+        { "NVIDIA GeForce RTX 3070 Laptop GPU", 31.9, 448 },
+        { "NVIDIA GeForce RTX 2060 SUPER", 28.7, 448 },
+        { "NVIDIA GB10", 125.3, 273 },
+        { "NVIDIA GB300", 2500, 8000 },
+        { "AMD Instinct MI308X", 344.1, 5300 },
+        { "AMD Radeon RX 7900 XTX", 122.8, 960 },
         { "NVIDIA H100 80GB HBM3", 989, 3350 },
         { "NVIDIA H100 PCIe", 756, 2000 },
         { "NVIDIA H100 NVL", 835, 3900 },
@@ -88,7 +98,7 @@ TEST(names_find_the_right_row)
     }
     assert_null(hardware_find(STR("NVIDIA GeForce RTX 3090 Laptop GPU")));
     assert_null(hardware_find(STR("Quadro RTX 7000")));
-    assert_null(hardware_find(STR("NVIDIA GeForce RTX 3080 Laptop GPU")));
+    assert_null(hardware_find(STR("NVIDIA GeForce RTX 3080 Ti Laptop GPU")));
     assert_null(hardware_find(STR("NVIDIA GeForce RTX 4090 D")));
     assert_null(hardware_find(STR("NVIDIA A100-SXM4-40GB MIG 1g.5gb")));
     assert_null(hardware_find(STR("Intel(R) Xeon(R)")));
@@ -277,6 +287,35 @@ TEST(files_tell_of_other_hardware)
     assert_true(b.profile.devices.items[other].memory_bytes_per_s == 3350e9);
     builder_free(&b);
     arena_free(&arena);
+}
+
+/* Pascal's P100 takes float16 at twice its rate in 32 bits, its GeForce at a 64th. */
+TEST(slow_float16_is_none)
+{
+    static const struct {
+        const char *name;
+        int         major, minor;
+        enum dtype  half;
+    } rows[] = {
+        { "Tesla P100-SXM2-16GB", 6, 0, DTYPE_F16 },
+        { "NVIDIA GeForce GTX 1080 Ti", 6, 1, DTYPE_UNKNOWN },
+        { "NVIDIA GeForce GTX 1080 Ti", 0, 0, DTYPE_UNKNOWN }, /* by its name alone */
+        { "Tesla K80", 3, 7, DTYPE_UNKNOWN },
+        { "Tesla V100-SXM2-16GB", 7, 0, DTYPE_F16 },
+        { "NVIDIA GB10", 12, 1, DTYPE_BF16 },
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct profile_builder b;
+        uint32_t               row;
+
+        builder_start(&b, FORMAT_KINETO);
+        row = builder_device(&b, builder_host(&b, "h"), "GPU 0", rows[i].name, DEVICE_GPU);
+        b.profile.devices.items[row].compute_major = rows[i].major;
+        b.profile.devices.items[row].compute_minor = rows[i].minor;
+        assert_true(hardware_half_type(&b.profile, &b.profile.devices.items[row]) == rows[i].half);
+        builder_free(&b);
+    }
 }
 
 TEST(wrong_files_are_told_by_line)
