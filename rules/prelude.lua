@@ -105,7 +105,9 @@ fmt.pct = fmt.share      -- "28.8 %"
 -- A kernel's name as people say it: without what it returns, the types it was made for and what it takes. Those of
 -- products by Tensile tell the tile first and much else behind it.
 function fmt.kernel(name)
-  local tile = name:match("^Cijk_\\w*?_MT\\d+x\\d+x\\d+")
+  local tile = name:match("^Cijk_\\w*?_MT\\d+x\\d+x\\d+") or
+    name:match("^(?:void )?cutlass::(?:Kernel2?|device_kernel)<(?:\\w+::enable_\\w+<)?([\\w:]+)")
+  name = name:gsub("^std::enable_if<.*?>::type (?=\\w+::)", "")
   local short = tile or name:gsub("\\(anonymous namespace\\)::|^void ", ""):gsub("<([^<>]|(?R))*>|\\(.*$", "")
   if short == "" then short = name end
   return #short > 64 and short:sub(1, 60) .. "…" or short

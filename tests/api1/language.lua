@@ -89,6 +89,8 @@ local function units()
   same(fmt.pct(0.288), "28.8 %", "fmt.pct")
   same(fmt.bytes(1.53e9), "1.53 GB", "fmt.bytes")
   same(fmt.kernel("void at::native::f<float>(int)"), "at::native::f", "fmt.kernel")
+  same(fmt.kernel("void cutlass::Kernel2<cutlass_80_gemm_tn_align8>(cutlass_80_gemm_tn_align8::Params)"),
+       "cutlass_80_gemm_tn_align8", "fmt.kernel of what CUTLASS runs")
   same(type(fmt.count(1234)), "string", "fmt.count")
   same(type(fmt.flops(1e9)), "string", "fmt.flops")
   same(type(fmt.ratio(1.5)), "string", "fmt.ratio")

@@ -150,6 +150,21 @@ TEST(families_lose_templates_and_numbers)
         { "triton_poi_fused_add_12", "triton_poi_fused_add" },
         { "loop_multiply_fusion.7", "loop_multiply_fusion" },
         { "42", "4" },
+        { "void at::native::(anonymous namespace)::cunn_SoftMaxForward<4, float>(float*, int)",
+          "at::native::(anonymous namespace)::cunn_SoftMaxForward" },
+        { "std::enable_if<(((8)>(0)))&&_typeConvert<c10::BFloat16>::exists, void>::type "
+          "vllm::fused_add_rms_norm_kernel<c10::BFloat16, 8>(c10::BFloat16*, int)",
+          "vllm::fused_add_rms_norm_kernel" },
+        { "void cutlass::Kernel2<cutlass_80_tensorop_s16816gemm_bf16_128x64_tn_align8>(P::Params)",
+          "cutlass_80_tensorop_s16816gemm_bf16_128x64_tn_align" },
+        { "void cutlass::device_kernel<flash::enable_sm90_or_later<flash::FlashAttnFwdSm90<X<2> > "
+          ">(P)",
+          "flash::FlashAttnFwdSm" },
+        { "_ZN4vllm18act_and_mul_kernelIN3c108BFloat16ETnPFT_RKS3_EXadL_Z", "act_and_mul_kernel" },
+        { "_ZN7cutlass13device_kernelINS_4gemm6kernel13GemmUniversalIN4cute5tupleIJiiii",
+          "GemmUniversal" },
+        { "_ZN12_GLOBAL__N_17softmaxEPf", "softmax" },
+        { "_Z9", "_Z" },
     };
 
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++)

@@ -4,6 +4,7 @@
 #include "base/words.h"
 #include "model/names.h"
 
+#include <ctype.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -275,19 +276,96 @@ struct kernel_name kernel_name_parse(struct str name)
     return result;
 }
 
+/* Kernels that only run what their first type is: its name tells more than theirs. */
+static bool is_wrapper(struct str name)
+{
+    return str_fits(name, "cutlass::Kernel|cutlass::Kernel2|cutlass::device_kernel|Kernel|Kernel2|"
+                          "device_kernel|*::enable_sm*");
+}
+
+/* The last name of a mangled one, "_ZN4vllm18act_and_mulI…" gives "act_and_mul", at `at` of it, of
+ * what it wraps where it is a wrapper. Empty: none there. */
+static struct str last_of_mangled(struct str name, size_t at)
+{
+    struct str last = { 0 };
+
+    while (at < name.len) {
+        size_t len = 0;
+
+        if (name.data[at] == 'N' || (name.data[at] == 'I' && is_wrapper(last))) {
+            at++;
+        } else if (name.data[at] == 'S') { /* said before: S_, S3_, St */
+            at += name.len - at > 1 && name.data[at + 1] == 't' ? 1 : 0;
+            while (at < name.len && name.data[at] != '_' && name.data[at] != 't')
+                at++;
+            at++;
+        } else {
+            while (at < name.len && isdigit((unsigned char)name.data[at]) && len < name.len)
+                len = len * 10 + (size_t)(name.data[at++] - '0');
+            if (len == 0 || len > name.len - at)
+                break;
+            last = str_slice(name, at, at + len);
+            at += len;
+        }
+    }
+    return last;
+}
+
+static bool is_type(struct str text)
+{
+    return str_equal(text, STR("void")) || str_contains(text, STR("::"));
+}
+
+/* What stands before templates and arguments, without what it returns. */
+static struct str without_types(struct str name)
+{
+    static const struct str unnamed = STR_INIT("(anonymous namespace)");
+    size_t                  first = 0, end = name.len, depth = 0;
+
+    for (size_t i = 0; i < name.len; i++) {
+        char byte = name.data[i];
+
+        if (str_starts(str_slice(name, i, name.len), unnamed)) {
+            i += unnamed.len - 1;
+        } else if (byte == '<' && depth++ == 0 && end == name.len) {
+            end = i;
+        } else if (byte == '>' && depth > 0) {
+            depth--;
+        } else if (byte == '(' && depth == 0) {
+            end = i < end ? i : end;
+            break;
+        } else if (byte == ' ' && depth == 0 && i + 1 < name.len &&
+                   is_type(str_slice(name, first, i))) {
+            first = i + 1;
+            end = name.len;
+        }
+    }
+    return end > first ? str_slice(name, first, end) : name;
+}
+
+static struct str wrapped_in(struct str name, struct str family)
+{
+    while (is_wrapper(family) && family.data + family.len < name.data + name.len) {
+        struct str rest =
+            str_slice(name, (size_t)(family.data - name.data) + family.len + 1, name.len);
+        size_t len = 0;
+
+        while (len < rest.len && !memchr("<>,( ", rest.data[len], 5))
+            len++;
+        if (len == 0)
+            break;
+        family = str_slice(rest, 0, len);
+    }
+    return family;
+}
+
 struct str kernel_name_family(struct str name)
 {
-    struct str family = name;
-    size_t     cut;
+    struct str family = str_starts(name, STR("_Z")) ? last_of_mangled(name, 2)
+                                                    : wrapped_in(name, without_types(name));
 
-    if (str_starts(family, STR("void ")))
-        family = str_slice(family, 5, family.len);
-    cut = str_find(family, '<');
-    if (cut > 0)
-        family = str_slice(family, 0, cut);
-    cut = str_find(family, '(');
-    if (cut > 0)
-        family = str_slice(family, 0, cut);
+    if (family.len == 0)
+        family = name;
     while (family.len > 1 &&
            (family.data[family.len - 1] == '_' || family.data[family.len - 1] == '.' ||
             (family.data[family.len - 1] >= '0' && family.data[family.len - 1] <= '9')))

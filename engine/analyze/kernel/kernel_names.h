@@ -45,8 +45,9 @@ struct kernel_name kernel_name_parse(struct str name);
 /* These and whatever else passes once over its operands: norms, reductions, optimizers. */
 bool kernel_is_product(enum kernel_category category); /* made of products: convolutions, attention too */
 bool kernel_is_streaming(enum kernel_category category);
-/* The name without templates, arguments and trailing numbers: "void at::native::f<…>(…)" gives
- * "at::native::f". A part of `name`. */
+/* The name without what it returns, templates, arguments and trailing numbers: "void at::native::f<…>(…)"
+ * gives "at::native::f"; of kernels of CUTLASS the name of what they run; of mangled names the last one.
+ * A part of `name`. */
 struct str  kernel_name_family(struct str name);
 const char *kernel_category_name(enum kernel_category category);
 const char *tensor_core_name(enum tensor_core use); /* "yes", "no", "unknown" */
