@@ -11,7 +11,8 @@ The host enqueued kernels, or ran ops that only programs on an accelerator have 
 kernel was recorded; or the machine has an accelerator and not one call of its runtime is there, not even the
 profiler's own. An absent timeline and an idle accelerator look
 the same in sums, so nothing is said about idle time, use or kernels. Silent for programs on the CPU
-and where the accelerator's timeline is there. Where the profiler wrote down why, that is quoted.]],
+and where the accelerator's timeline is there. Where the profiler wrote down why, that is quoted. A process that ran
+Python alone, as the one of a server that takes requests, is told to be no work's.]],
 
   check = function(p)
     local launches, kernels = p.fact["coverage.launches"], p.fact["coverage.kernels"]
@@ -21,6 +22,9 @@ and where the accelerator's timeline is there. Where the profiler wrote down why
     local ops = p:has("coverage.device_ops") and p.fact["coverage.device_ops"] or 0
     local lacks = p:has("coverage.lacks_device") and p.fact["coverage.lacks_device"]
     if not lacks and not tells then return nil end
+    -- As the process of a server that takes requests and hands them to others.
+    local is_bystander = lacks and not tells and launches == 0 and ops == 0 and p:has("coverage.ops") and
+      p.fact["coverage.ops"] == 0
     local evidence = { { "launch calls of the host", launches, "count" }, { "kernels recorded", 0, "count" },
                        { "accelerators named", p.fact["coverage.accelerators"], "count" } }
     if ops > 0 then evidence[#evidence + 1] = { "ops and ranges that only an accelerator has", ops, "count" } end
@@ -28,13 +32,16 @@ and where the accelerator's timeline is there. Where the profiler wrote down why
     return finding {
       title = tells and ("No kernel was recorded: %s"):format(err) or
         launches > 0 and ("%s, but no kernel was recorded"):format(fmt.many(launches, "launch", "launches"))
+        or is_bystander and "This process ran no op and launched nothing: another one has the accelerator's work"
         or ops > 0 and "The program ran on an accelerator, and only its host was recorded"
         or "The machine has an accelerator, and nothing of it was recorded",
       evidence = evidence,
       condition = tells and "no kernel, and the profiler's error speaks of the accelerator" or
         ("no kernel after %s and %s of an accelerator; one of either tells, or an accelerator without a call")
           :format(fmt.many(launches, "launch", "launches"), fmt.many(ops, "op", "ops")),
-      remedy = { text = "Let the profiler read the device: counters for users that are not root, a CUPTI that fits "
+      remedy = is_bystander and { text = "Give the recording of the process that runs the model: workers of a server "
+          .. "write their own, beside this one." } or
+               { text = "Let the profiler read the device: counters for users that are not root, a CUPTI that fits "
                    .. "the driver, no second profiler. Where the program is meant for the CPU, hide the accelerator "
                    .. "from it.",
                  code = p.framework == "pytorch" and "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])"
@@ -48,6 +55,9 @@ and where the accelerator's timeline is there. Where the profiler wrote down why
     { name = "launches alone", framework = "pytorch", finding = true,
       facts = { ["coverage.accelerators"] = 1, ["coverage.launches"] = 500, ["coverage.kernels"] = 0,
                 ["coverage.lacks_device"] = true } },
+    { name = "a server's process that takes requests", framework = "pytorch", finding = true,
+      facts = { ["coverage.accelerators"] = 1, ["coverage.launches"] = 0, ["coverage.kernels"] = 0,
+                ["coverage.ops"] = 0, ["coverage.lacks_device"] = true } },
     { name = "ops of an accelerator, without its calls", framework = "pytorch", finding = true,
       facts = { ["coverage.accelerators"] = 8, ["coverage.launches"] = 0, ["coverage.kernels"] = 0,
                 ["coverage.device_ops"] = 1, ["coverage.lacks_device"] = true } },

@@ -154,7 +154,8 @@ static bool lacks_device(const double *values, const struct kind_sums *sums)
         sums->count[ACTIVITY_LAUNCH] + sums->count[ACTIVITY_SYNC] + sums->count[ACTIVITY_TRANSFER];
 
     return values[KERNELS] == 0 && (values[LAUNCHES] > 0 || values[DEVICE_OPS] > 0 ||
-                                    (values[ACCELERATORS] > 0 && values[OPS] > 0 && calls == 0));
+                                    (values[ACCELERATORS] > 0 && calls == 0 &&
+                                     (values[OPS] > 0 || sums->count[ACTIVITY_PYTHON] > 0)));
 }
 
 static bool launches_work(const struct profile *profile, const struct timeline *line)
