@@ -178,7 +178,6 @@ static enum dtype half_type_of(int major, int minor)
 enum dtype hardware_half_type(const struct profile *profile, const struct device *device)
 {
     const struct hardware *known = find_device(profile, device);
-    bool                   is_nvidia = known && str_starts(str_from(known->source), STR("NVIDIA"));
 
     if (device->kind == DEVICE_TPU || device->is_amd)
         return DTYPE_BF16;
@@ -186,7 +185,7 @@ enum dtype hardware_half_type(const struct profile *profile, const struct device
         return half_type_of(device->compute_major, device->compute_minor);
     if (!known)
         return DTYPE_UNKNOWN;
-    if (is_nvidia && known->tf32_flops_per_s <= 0)
+    if (known->bf16_flops_per_s <= 0 && known->tf32_flops_per_s <= 0)
         return known->f16_flops_per_s > 0 ? DTYPE_F16 : DTYPE_UNKNOWN;
     return DTYPE_BF16;
 }

@@ -58,6 +58,7 @@ TEST(names_find_the_right_row)
         { "NVIDIA GeForce RTX 5090", 209.5, 1792 },
         { "NVIDIA RTX 6000 Ada Generation", 364, 960 },
         { "Quadro GP100", 20.7, 717 },
+        { "NVIDIA GeForce RTX 4090 D", 147.1, 1008 },
         { "NVIDIA TITAN V", 119, 653 },
         { "NVIDIA GeForce GTX 1080 Ti", 0, 484 }, /* what has no matrix units tells none */
         { "Tesla P40", 0, 346 },
@@ -99,7 +100,7 @@ TEST(names_find_the_right_row)
     assert_null(hardware_find(STR("NVIDIA GeForce RTX 3090 Laptop GPU")));
     assert_null(hardware_find(STR("Quadro RTX 7000")));
     assert_null(hardware_find(STR("NVIDIA GeForce RTX 3080 Ti Laptop GPU")));
-    assert_null(hardware_find(STR("NVIDIA GeForce RTX 4090 D")));
+    assert_null(hardware_find(STR("NVIDIA GeForce RTX 5090 D")));
     assert_null(hardware_find(STR("NVIDIA A100-SXM4-40GB MIG 1g.5gb")));
     assert_null(hardware_find(STR("Intel(R) Xeon(R)")));
     assert_null(hardware_find(STR("")));

@@ -320,17 +320,19 @@ static bool is_type(struct str text)
 static struct str without_types(struct str name)
 {
     static const struct str unnamed = STR_INIT("(anonymous namespace)");
-    size_t                  first = 0, end = name.len, depth = 0;
+    size_t                  first = 0, end = name.len, depth = 0, inside = 0;
 
     for (size_t i = 0; i < name.len; i++) {
         char byte = name.data[i];
 
         if (str_starts(str_slice(name, i, name.len), unnamed)) {
             i += unnamed.len - 1;
-        } else if (byte == '<' && depth++ == 0 && end == name.len) {
-            end = i;
+        } else if (depth > 0 && (byte == '(' || byte == ')')) {
+            inside = byte == '(' ? inside + 1 : inside - (inside > 0);
+        } else if (byte == '<' && inside == 0) {
+            end = depth++ == 0 && end == name.len ? i : end;
         } else if (byte == '>' && depth > 0) {
-            depth--;
+            depth -= inside == 0; /* in parentheses it compares */
         } else if (byte == '(' && depth == 0) {
             end = i < end ? i : end;
             break;
