@@ -116,6 +116,30 @@ TEST(first_use_is_no_cost_of_a_step)
     }
 }
 
+/* 100 ms of compiling, 90 of them in a pass of it, before each kernel of 10 ms: twice is start-up,
+ * 200 of 221 ms, and two calls of it; nine times is what the program does. */
+TEST(compiling_once_is_no_cost_of_a_step)
+{
+    for (int again = 0; again < 2; again++) {
+        struct recording r;
+        size_t           once = 0;
+
+        start(&r);
+        launch(&r, 0, 5, 10, 1000);
+        for (int64_t i = 0; i < (again ? 9 : 2); i++) {
+            builder_slice(&r.b, r.thread, "compile_inner", ACTIVITY_COMPILE, (2 + i * 110) * MS,
+                          100 * MS);
+            builder_slice(&r.b, r.thread, "a pass", ACTIVITY_COMPILE, (5 + i * 110) * MS, 90 * MS);
+            launch(&r, 102000 + i * 110000, 5, 102010 + i * 110000, 9000);
+        }
+        assert_int_equal(finish(&r)->is_used, again);
+        for (uint32_t event = 0; event < r.b.profile.event_count; event++)
+            once += start_up_has(&r.b.study, event);
+        assert_int_equal(once, again ? 0 : 2);
+        release(&r);
+    }
+}
+
 /* A launch of 300 ms, then kernels of 10 ms, one after the other or a tenth of the time: 200 ms
  * that they fill stand for a step, 200 ms of which they take 20 do not. */
 TEST(start_up_before_work_that_fills_the_rest)

@@ -24,14 +24,15 @@ static bool is_blocking(const struct activity *activity)
     return activity->kind == ACTIVITY_SYNC || activity->kind == ACTIVITY_TRANSFER;
 }
 
-/* Calls into the driver, as far as kinds tell: what is only known to be a call has a correlation.
- * What an allocation takes is the driver's, too, whose own call is not always recorded. */
+/* Compiling, and calls into the driver, as far as kinds tell: what is only known to be a call has a
+ * correlation. What an allocation takes is the driver's, too, whose own call is not always
+ * recorded. */
 static bool is_call(const struct profile *profile, const struct activity *activity, uint32_t event)
 {
     int64_t correlation;
 
     return activity->kind == ACTIVITY_LAUNCH || activity->kind == ACTIVITY_ALLOC ||
-           is_blocking(activity) ||
+           activity->kind == ACTIVITY_COMPILE || is_blocking(activity) ||
            name_is(profile_str(profile, activity->name), NAMES_ATEN_ALLOCATION) ||
            (activity->kind == ACTIVITY_OTHER &&
             profile_stat(profile, STAT_CORRELATION, event, &correlation));
@@ -101,6 +102,7 @@ static bool find_long(const struct profile *profile, uint32_t host, const struct
 {
     for (size_t t = 0; t < profile->timelines.count; t++) {
         const struct timeline *line = &profile->timelines.items[t];
+        int64_t                compiled_ns = INT64_MIN; /* what is inside is part of it */
 
         if (line->kind != TIMELINE_THREAD || line->host != host)
             continue;
@@ -120,6 +122,11 @@ static bool find_long(const struct profile *profile, uint32_t host, const struct
                     (1 - (first->is_first[event] ? IDLE_FIRST_SHARE : IDLE_SHARE)) * (double)ns)
                 continue;
             call.is_blocking = is_blocking(event_activity(profile, event));
+            if (event_activity(profile, event)->kind == ACTIVITY_COMPILE) {
+                if (call.start_ns < compiled_ns)
+                    continue;
+                compiled_ns = call.end_ns;
+            }
             if (!vec_push(&start_up->calls, arena, call))
                 return false;
         }

@@ -1,5 +1,5 @@
 /*
- * start_up: calls of the host that a program pays once: creating a context, loading a library or a
+ * start_up: calls of the host that a program pays once: compiling, creating a context, loading a library or a
  * kernel on first use, first allocations. Where the whole recording has to stand for a step, they are in
  * it, and are no cost of one. And blocking calls for work that was launched before the recording began:
  * the device that they wait for has nothing recorded to do.
