@@ -72,6 +72,18 @@ static void add_steps(struct text *line, const struct study *study)
         text_print(line, " (%u step%s left out)", range.left_out, range.left_out == 1 ? "" : "s");
 }
 
+/* Recordings of PyTorch are of a process each, several of which share a machine. */
+static const char *hosts_word(const struct profile *profile)
+{
+    bool are_ranks = profile->format == FORMAT_KINETO;
+
+    for (size_t i = 0; i < profile->hosts.count; i++)
+        are_ranks = are_ranks && profile->hosts.items[i].rank >= 0;
+    if (profile->hosts.count == 1)
+        return "host";
+    return are_ranks ? "ranks" : "hosts";
+}
+
 void head_text(struct layout *layout, const struct study *study)
 {
     const struct profile *profile = study->profile;
@@ -82,7 +94,7 @@ void head_text(struct layout *layout, const struct study *study)
     add_item(&line, "%s", format_title(profile->format));
     if (profile_str(profile, profile->framework).len > 0)
         add_item(&line, "%.*s", STR_ARG(profile_str(profile, profile->framework)));
-    add_item(&line, "%zu host%s", profile->hosts.count, profile->hosts.count == 1 ? "" : "s");
+    add_item(&line, "%zu %s", profile->hosts.count, hosts_word(profile));
     add_devices(&line, profile);
     add_steps(&line, study);
     layout_wrap(layout, 0, "", 0, text_str(&line));

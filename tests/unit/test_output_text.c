@@ -68,6 +68,24 @@ TEST(leads_with_the_verdict_and_ranks)
     arena_free(&sample.arena);
 }
 
+/* Files of PyTorch are of a process each: with their ranks they are those, which may share a
+ * machine. */
+TEST(processes_are_no_hosts)
+{
+    for (int known = 0; known < 2; known++) {
+        struct sample sample;
+        struct host   host = { .rank = known ? 1 : -1 };
+
+        sample_make(&sample);
+        sample.profile.format = FORMAT_KINETO;
+        sample.profile.hosts.items[0].rank = 0;
+        assert_true(vec_push(&sample.profile.hosts, &sample.arena, host));
+        assert_non_null(strstr(render(&sample, (struct output_options) { .min_share = 0.005 }),
+                               known ? " · 2 ranks · " : " · 2 hosts · "));
+        arena_free(&sample.arena);
+    }
+}
+
 /* Numbers are those of the blocks below: one without a saving of step time keeps its number and has
  * no line. A remedy is cut behind its first sentence, at a colon behind some words, and where the
  * line ends (80 columns: 15 before it, 2 + 11 behind). */
