@@ -16,7 +16,9 @@ Without gradients, a product of two thin matrices gives a weight that the next p
 merged in each call, say; or a matrix of fewer bits is converted and scaled to be one. Nothing of it changes between
 calls. Recordings make small ops longer than they are, so the price is a bound. In training, one matrix that is
 decomposed or inverted in each step without gradients and not made of a batch right before, or in a function or session
-of TensorFlow before any layer; that it stays the same no recording tells.]],
+of TensorFlow before any layer; that it stays the same no recording tells. In PyTorch also rows of ops that
+count, and then compute with nothing but such counts, with the same shapes in each step: filters, windows, masks,
+positions.]],
 
   check = function(p, cfg)
     return p:in_excess {
@@ -37,6 +39,14 @@ of TensorFlow before any layer; that it stays the same no recording tells.]],
                    or "inverse = torch.linalg.inv(covariance)   # once, before the loop" },
       severity = p.framework == "tensorflow" and "info" or nil,
       confidence = "low",
+    } or p:in_excess {
+      flaw = "made-constants", min_share = cfg.min_share,
+      title = "The same filters, masks or positions are made from numbers again: %s a step",
+      time = "making them",
+      remedy = { text = "Make them once and keep them: as a buffer of the module, or as the object of the library that "
+                   .. "keeps them, instead of its function.",
+                 code = 'self.register_buffer("mask", build_mask(length), persistent=False)' },
+      confidence = "medium",
     }
   end,
 
@@ -56,6 +66,11 @@ of TensorFlow before any layer; that it stays the same no recording tells.]],
       facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "fixed-matrix", op = "Svd", ns = 4e6, share = 0.4,
         factor = 0, detail = "before any layer, and no gradient is for it" } } } },
+    { name = "a filter made in each call", framework = "pytorch", format = "kineto", finding = true,
+      replay = { 3e6 },
+      facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "made-constants", op = "aten::cos", ns = 3e6, share = 0.3, factor = 0,
+        detail = "made from numbers alone, the same each time" } } } },
     { name = "too little", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "derived-weight", ns = 2e5, share = 0.02, factor = 0.1 } } } },

@@ -64,7 +64,8 @@ static const struct {
     { "while|conditional|call|*partitionedcall*|merge*|switch*|enter*|exit*|*noop*", OP_CONTROL },
     { "sum|mean|*reduce*|max|min|amax|prod|*argm*|*norm*|*logsumexp*|any|all", OP_REDUCE },
     { "*add*|*mul*|*sub*|*div*|*square*|*sqrt*|*pow*|exp|*log*|neg|*abs*|where|*masked*|"
-      "*clamp*|*fill*|*zero*|*lerp*|eq|ne|gt|ge|lt|le|*fusion*",
+      "*clamp*|*fill*|*zero*|*lerp*|eq|ne|gt|ge|lt|le|sin|cos|tan|atan*|erf|erfc|floor|ceil|round|"
+      "trunc|sign|reciprocal|maximum|minimum|remainder|*fusion*",
       OP_ELEMENTWISE },
 };
 

@@ -462,3 +462,36 @@ TEST(a_trained_network_twice_in_a_row)
         builder_free(&program.b);
     }
 }
+
+/* Positions of two counts, five ops of 0.1 ms in each of two steps, beside a layer. Of it, three
+ * where then another length comes in than the counts'; none where each step has its own, or in a
+ * single step. */
+TEST(positions_in_each_step)
+{
+    enum { STAYS, OF_DATA, OF_EACH_STEP, ONCE, WAYS };
+    static const double expected[WAYS] = { 500e3, 300e3, 0, 0 };
+
+    for (int way = STAYS; way < WAYS; way++) {
+        struct program program;
+
+        start(&program);
+        for (int step = 0; step < (way == ONCE ? 1 : 2); step++) {
+            bool is_other = way == OF_EACH_STEP && step > 0;
+
+            run(&program, "aten::arange", "", 100000);
+            run(&program, "aten::div", is_other ? "f32[50]" : "f32[40]", 100000);
+            run(&program, "aten::arange", "", 100000);
+            run(&program, "aten::mul",
+                way == OF_DATA ? "f32[7,1] f32[8,40]"
+                : is_other     ? "f32[30,1] f32[1,50]"
+                               : "f32[30,1] f32[1,40]",
+                100000);
+            run(&program, "aten::cos", way == OF_DATA ? "f32[8]" : "f32[30,40]", 100000);
+            trained(&program, "f32[8,64] f32[64,64]", 1000000);
+            end_step(&program);
+        }
+        finish(&program);
+        assert_true(fabs(claimed(&program, "made-constants") - expected[way]) < 1);
+        builder_free(&program.b);
+    }
+}

@@ -263,3 +263,29 @@ TEST(a_cache_with_too_much_room)
         builder_free(&program.b);
     }
 }
+
+/* A question of twelve words, then five words one by one, each picked from what the last call gave:
+ * no call could be made for all of them. Of five questions of twelve words each one is. */
+TEST(words_behind_a_question)
+{
+    for (int asks = 0; asks < 2; asks++) {
+        struct program program;
+
+        start(&program);
+        for (int call = 0; call < 6; call++) {
+            bool        is_word = call > 0 && !asks;
+            const char *rows = is_word ? "f32[1,1,64] f32[64,64]" : "f32[1,12,64] f32[64,64]";
+
+            program.now += call ? 10000 : 0;
+            run(&program, "aten::embedding",
+                is_word ? "f32[900,64] i64[1,1]" : "f32[900,64] i64[1,12]", 10000);
+            run(&program, "aten::linear", rows, 10000);
+            run(&program, "aten::linear", rows, 10000);
+            run(&program, "aten::argmax", "f32[1,900]", 10000);
+        }
+        finish(&program);
+        assert_true((claimed(&program, "single-items") > 0) == asks);
+        assert_sums(&program);
+        builder_free(&program.b);
+    }
+}

@@ -355,6 +355,28 @@ TEST(tensors_that_are_made_one_by_one)
     }
 }
 
+/* Eight clips, each padded and multiplied in 10 us a piece, and for each a filter is made of two
+ * counts, in ops of 1 ms: once is enough for those however large, 7/8 * 8 * (4 + 0.02) ms. */
+TEST(filters_made_for_each_item)
+{
+    struct program program;
+
+    start(&program);
+    for (int i = 0; i < 8; i++) {
+        run(&program, "aten::arange", "", 1000000);
+        run(&program, "aten::div", "f32[40]", 1000000);
+        run(&program, "aten::mul", "f32[40]", 1000000);
+        run(&program, "aten::cos", "f32[40]", 1000000);
+        run(&program, "aten::pad", "f32[900]", 10000);
+        run(&program, "aten::mul", "f32[910]", 10000);
+    }
+    run(&program, "aten::stack", "f32[9] f32[9] f32[9] f32[9] f32[9] f32[9] f32[9] f32[9]", 10000);
+    finish(&program);
+    assert_true(fabs(claimed(&program, "gathered-items") - 28.14e6) < 1);
+    assert_sums(&program);
+    builder_free(&program.b);
+}
+
 /* Eight rows through two products of 20 us and two small ops of 2 us, 31 pauses of 10 us between
  * them. Of a product 2 * 64 * 64 operations are needed, 819.2 ns at 10 a ns: 19.1808 us each are
  * too much, and the rest is all but an eighth: 7/8 * (16 * 19.1808 + 16 * 2 + 31 * 10) = 567.781

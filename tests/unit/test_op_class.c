@@ -30,6 +30,8 @@ TEST(names_tell_what_ops_do)
         { "TopKV2", "sort" },
         { "FusedBatchNormV3", "normalisation" },
         { "loop_fusion.1", "elementwise" },
+        { "aten::cos", "elementwise" },
+        { "aten::maximum", "elementwise" },
         { "HistogramSummary", "log" },
         { "lu", "decomposition" }, /* jax.lax.linalg.lu */
         { "custom-call", "other" },

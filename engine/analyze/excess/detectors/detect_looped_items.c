@@ -1,7 +1,7 @@
 /* looped_items: tensors that are made one by one with a few small ops each, and then stacked: the
  * same ops on the stack would be started once. A network's layers are no items: they multiply, and
  * are trained where anything is; what blurs a picture or makes a spectrum multiplies as well. */
-#include "analyze/excess/ledger.h"
+#include "analyze/excess/constants.h"
 
 enum { FEWEST_ITEMS = 8, FEWEST_OPS = 3 /* for each item */ };
 static const double SMALL_OP = 6; /* times the cost of starting one: the rest of it is work */
@@ -9,6 +9,7 @@ static const double SMALL_OP = 6; /* times the cost of starting one: the rest of
 struct finder {
     struct ledger *ledger;
     uint32_t      *calls, *first; /* by row of profile->ops: since the last stack, and the first */
+    bool          *is_constant;   /* by unit: makes what is the same for each item */
 };
 
 static bool is_stack(const struct ledger *ledger, const struct work_unit *unit)
@@ -78,11 +79,16 @@ static uint32_t items_of(const struct finder *finder, uint32_t stack)
     return 0;
 }
 
-/* Once for all items each op is still to be started, and a large one to be computed. */
-static double share_of(const struct ledger *ledger, const struct work_unit *unit, uint32_t items)
+/* Once for all items each op is still to be started, and a large one to be computed, but for what
+ * is the same for all. */
+static double share_of(const struct finder *finder, uint32_t u, uint32_t items)
 {
-    double share = 1 - 1.0 / items;
+    const struct ledger    *ledger = finder->ledger;
+    const struct work_unit *unit = &ledger->units.items[u];
+    double                  share = 1 - 1.0 / items;
 
+    if (finder->is_constant[u])
+        return share;
     if (unit->kind == UNIT_OP && unit->ns > SMALL_OP * ledger->start_ns)
         return share * SMALL_OP * ledger->start_ns / unit->ns;
     return unit->kind == UNIT_OTHER ? 0 : share;
@@ -97,8 +103,7 @@ static bool claim(struct finder *finder, const struct detector *self, uint32_t f
                           "%u tensors are made one by one and stacked", items))
         return false;
     for (uint32_t u = from; u < end; u++)
-        ledger_claim(ledger, *cell, &ledger->units.items[u],
-                     share_of(ledger, &ledger->units.items[u], items));
+        ledger_claim(ledger, *cell, &ledger->units.items[u], share_of(finder, u, items));
     return true;
 }
 
@@ -127,6 +132,20 @@ static bool look_at_step(struct finder *finder, const struct detector *self, siz
     return true;
 }
 
+static bool mark_constants(struct finder *finder)
+{
+    struct ledger   *ledger = finder->ledger;
+    struct constants constants;
+
+    finder->is_constant = arena_new_array(ledger->scratch, bool, ledger->units.count + 1);
+    if (!finder->is_constant || !constants_find(ledger, &constants))
+        return false;
+    for (size_t i = 0; i < constants.rows.count; i++)
+        for (uint32_t u = constants.rows.items[i].first; u < constants.rows.items[i].end; u++)
+            finder->is_constant[u] = ledger->units.items[u].kind == UNIT_OP;
+    return true;
+}
+
 static bool find(struct ledger *ledger, const struct detector *self)
 {
     size_t        ops = ledger->study->profile->ops.count;
@@ -137,7 +156,7 @@ static bool find(struct ledger *ledger, const struct detector *self)
         return true;
     finder.calls = arena_new_array(ledger->scratch, uint32_t, ops + 1);
     finder.first = arena_new_array(ledger->scratch, uint32_t, ops + 1);
-    if (!finder.calls || !finder.first)
+    if (!finder.calls || !finder.first || !mark_constants(&finder))
         return false;
     for (size_t step = 0; step < ledger->step_count; step++)
         if (!look_at_step(&finder, self, step, &cell))

@@ -26,7 +26,8 @@ struct call {                   /* one block of rounds: what it does */
     uint32_t products, singles; /* of the forward pass; those of one row */
     uint32_t first_product, last_product;
     uint32_t first_convolution; /* a time or a class may go through products before; NO_ID none */
-    bool     trains, updates, looks_up, looks_up_one;
+    bool     trains, updates, looks_up;
+    bool     looks_up_one;  /* in its second round: the first may read what was asked */
     bool     hands_on;      /* gradients to variables, as the backward pass of a part does */
     bool     changes_input; /* by its gradient: the next call begins with what this one made */
 };
@@ -135,6 +136,24 @@ static bool changes_input(const struct finder *finder, const struct rounds *roun
     return !finder->ledger->study->profile->has_shapes && is_behind && handed <= 1;
 }
 
+static bool looks_up_one(const struct finder *finder, const struct rounds *rounds,
+                         const struct round_block *block)
+{
+    const struct work_unit *unit;
+
+    for (uint32_t row = block->starts[1]; row < block->starts[1] + block->length; row++) {
+        unit = op_at(finder, rounds, row);
+        if (is_product(unit))
+            break;
+        if (unit->op_class == OP_EMBEDDING) {
+            const struct tensor *ids = unit_input(finder->ledger, unit, 1);
+
+            return !ids || tensor_count(ids) == 1;
+        }
+    }
+    return false;
+}
+
 static struct call look_at_call(const struct finder *finder, const struct rounds *rounds,
                                 const struct round_block *block)
 {
@@ -142,16 +161,12 @@ static struct call look_at_call(const struct finder *finder, const struct rounds
 
     for (uint32_t row = block->starts[0]; row < block->starts[1]; row++) {
         const struct work_unit *unit = op_at(finder, rounds, row);
-        const struct tensor    *ids = unit_input(finder->ledger, unit, 1);
 
         call.trains |= unit->phase == UNIT_BACKWARD;
         call.hands_on |=
             str_equal(unit_type(finder->ledger, unit), STR("torch::autograd::AccumulateGrad"));
         call.updates |= unit->phase == UNIT_UPDATE || unit->op_class == OP_UPDATE;
-        if (unit->op_class == OP_EMBEDDING && !call.products) {
-            call.looks_up = true;
-            call.looks_up_one |= !ids || tensor_count(ids) == 1;
-        }
+        call.looks_up |= unit->op_class == OP_EMBEDDING && !call.products;
         if (!is_product(unit) || unit->phase != UNIT_FORWARD ||
             row >= block->starts[0] + block->length)
             continue;
@@ -162,6 +177,7 @@ static struct call look_at_call(const struct finder *finder, const struct rounds
             call.first_convolution = row;
         call.singles += is_single(unit_left(finder->ledger, unit));
     }
+    call.looks_up_one = call.looks_up && looks_up_one(finder, rounds, block);
     call.changes_input = call.products && changes_input(finder, rounds, block, call.first_product);
     return call;
 }

@@ -1,0 +1,142 @@
+/* constants.c: see constants.h. */
+#include "analyze/excess/constants.h"
+#include "base/macros.h"
+
+enum { FEWEST_OPS = 3, MOST_LENGTHS = 8 };
+
+struct chain {
+    int64_t  lengths[MOST_LENGTHS];
+    uint32_t count;
+    uint32_t open; /* lengths that what was made from numbers last may still bring along */
+};
+
+/* Lengths of what is made from numbers; 0: it is not. */
+static uint32_t lengths_of(struct str type)
+{
+    if (str_fits(type, "aten::arange|aten::linspace|aten::logspace|aten::eye|aten::*_window"))
+        return 1;
+    return str_fits(type, "aten::full|aten::ones|aten::zeros|aten::tril_indices|"
+                          "aten::triu_indices")
+               ? 2
+               : 0;
+}
+
+/* Zeros alone are room for what is written into them. */
+static bool begins(const struct ledger *ledger, const struct work_unit *unit)
+{
+    struct str type = unit_type(ledger, unit);
+
+    return lengths_of(type) > 0 && !str_equal(type, STR("aten::zeros"));
+}
+
+static bool is_op(const struct work_unit *unit)
+{
+    return unit->kind == UNIT_OP && unit->op != NO_ID;
+}
+
+/* What gives the same each time for the same operands, and no layer of a network does. */
+static bool is_formula(const struct ledger *ledger, const struct work_unit *unit)
+{
+    switch (unit->op_class) {
+    case OP_ELEMENTWISE:
+    case OP_REDUCE:
+    case OP_CONCAT:
+    case OP_TRANSPOSE:
+    case OP_CAST:
+    case OP_COPY:
+    case OP_VIEW:
+    case OP_SLICE:
+        return true;
+    default:
+        /* Scalars that Python hands over, and reads. */
+        return str_fits(unit_type(ledger, unit),
+                        "aten::empty|aten::lift_fresh|aten::detach_|aten::item|aten::outer|"
+                        "aten::ger|aten::tril|aten::triu|aten::fill_|aten::masked_fill*|"
+                        "aten::where|aten::cumsum|aten::repeat*");
+    }
+}
+
+static bool has_length(const struct chain *chain, int64_t length)
+{
+    for (uint32_t i = 0; i < chain->count; i++)
+        if (chain->lengths[i] == length)
+            return true;
+    return length == 1;
+}
+
+/* All lengths of the unit's operands are of the chain, or the op before brought them. */
+static bool fits(struct chain *chain, const struct ledger *ledger, const struct work_unit *unit)
+{
+    const struct tensor *tensor;
+
+    for (uint32_t i = 0; (tensor = unit_input(ledger, unit, i)); i++)
+        for (int8_t d = 0; d < tensor->rank; d++) {
+            if (has_length(chain, tensor->dims[d]))
+                continue;
+            if (chain->open == 0 || chain->count == MOST_LENGTHS || tensor->dims[d] <= 0)
+                return false;
+            chain->lengths[chain->count++] = tensor->dims[d];
+            chain->open--;
+        }
+    return true;
+}
+
+static bool goes_on(struct chain *chain, const struct ledger *ledger, const struct work_unit *unit)
+{
+    if (unit->phase != UNIT_FORWARD || unit->is_trained)
+        return false;
+    if (lengths_of(unit_type(ledger, unit)) > 0) {
+        chain->open = lengths_of(unit_type(ledger, unit));
+        return true;
+    }
+    if (!is_formula(ledger, unit) || !fits(chain, ledger, unit))
+        return false;
+    if (unit_input(ledger, unit, 0) && unit_input(ledger, unit, 0)->rank > 0)
+        chain->open = 0;
+    return true;
+}
+
+static uint64_t mix(uint64_t hash, const struct work_unit *unit)
+{
+    hash = (hash ^ unit->type) * 0x100000001b3u ^ (hash >> 29);
+    return (hash ^ unit->op) * 0x100000001b3u ^ (hash >> 31);
+}
+
+/* Ops from unit `first` on that make a constant; as pauses do, what is no op goes on. */
+static uint32_t read_chain(const struct ledger *ledger, struct constant *constant)
+{
+    struct chain chain = { 0 };
+    uint32_t     ops = 0, step = ledger->units.items[constant->first].step;
+
+    constant->hash = 0x9e3779b97f4a7c15u;
+    for (uint32_t u = constant->first; u < ledger->units.count; u++) {
+        const struct work_unit *unit = &ledger->units.items[u];
+
+        if (unit->step != step || (is_op(unit) && !goes_on(&chain, ledger, unit)))
+            break;
+        if (!is_op(unit))
+            continue;
+        constant->hash = mix(constant->hash, unit);
+        constant->end = u + 1;
+        ops++;
+    }
+    return ops;
+}
+
+bool constants_find(const struct ledger *ledger, struct constants *constants)
+{
+    *constants = (struct constants) { 0 };
+    if (!ledger->is_torch || !ledger->study->profile->has_shapes)
+        return true;
+    for (uint32_t u = 0; u < ledger->units.count; u++) {
+        struct constant constant = { .first = u, .end = u };
+
+        if (!is_op(&ledger->units.items[u]) || !begins(ledger, &ledger->units.items[u]))
+            continue;
+        if (read_chain(ledger, &constant) >= FEWEST_OPS &&
+            !vec_push(&constants->rows, ledger->scratch, constant))
+            return false;
+        u = constant.end > u ? constant.end - 1 : u;
+    }
+    return true;
+}
