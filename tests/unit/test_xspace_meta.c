@@ -226,6 +226,37 @@ TEST(copies_go_by_their_memories)
     arena_free(&arena);
 }
 
+/* A tf.function that is called as its step is marked: the mark, 0..9 us, is a step; the call in it,
+ * 2..8 us, is none. */
+TEST(calls_are_not_the_marks_they_are_named_like)
+{
+    struct arena           arena = { 0 };
+    struct profile         profile;
+    int64_t                type;
+    const struct timeline *line;
+
+    xspace_start(&builder);
+    xspace_plane(&builder, "/host:CPU");
+    type = xspace_type(&builder, "train", NULL);
+    xspace_line(&builder, 1, "python");
+    for (int64_t step = 0; step < 2; step++) {
+        xspace_event(&builder, type, step * 10000000, 9000000);
+        xspace_number(&builder, "step_num", step);
+        xspace_event(&builder, type, step * 10000000 + 2000000, 6000000);
+        xspace_text(&builder, "tf_function_call", "notTraced-nonXla");
+    }
+    xspace_take(&builder, &arena, &profile);
+    line = &profile.timelines.items[0];
+    assert_int_equal(line->event_count, 4);
+    for (uint32_t i = 0; i < 4; i++) {
+        const struct activity *activity = event_activity(&profile, line->first_event + i);
+
+        assert_int_equal(activity->kind, i % 2 ? ACTIVITY_DISPATCH : ACTIVITY_STEP);
+        assert_true(is_name(&profile, activity->name, "train"));
+    }
+    arena_free(&arena);
+}
+
 TEST(programs_have_a_number)
 {
     struct str module;

@@ -203,6 +203,26 @@ static uint32_t op_of(struct profile *profile, const struct variant *variant, ui
     return tf_op;
 }
 
+/* A tf.function that is called as its step is marked, "train", is a call all the same. */
+static uint32_t call_row(struct tables *tables, uint32_t base)
+{
+    struct profile *profile = tables->profile;
+    struct activity activity = profile->activities.items[base];
+    uint64_t        key = pair(activity.name, XLINE_CLASS_HOST << 8 | ACTIVITY_DISPATCH);
+    uint32_t        row = id_map_get(&tables->activities, key);
+
+    if (activity.kind != ACTIVITY_STEP)
+        return base;
+    if (row != NO_ID)
+        return row;
+    activity.kind = ACTIVITY_DISPATCH;
+    row = (uint32_t)profile->activities.count;
+    if (!vec_push(&profile->activities, profile->arena, activity) ||
+        !id_map_put(&tables->activities, key, row))
+        tables->is_full = true;
+    return row;
+}
+
 /* The same kernel or instruction in another program, or for another op, is another activity. */
 static uint32_t split_row(struct tables *tables, const struct variant *variant, uint32_t base)
 {
@@ -210,6 +230,8 @@ static uint32_t split_row(struct tables *tables, const struct variant *variant, 
     struct activity activity = profile->activities.items[base];
     uint32_t        type, name = op_of(profile, variant, &type), op, row;
 
+    if (variant->is_call)
+        return call_row(tables, base);
     if (!name && !variant->module && !variant->shape)
         return base;
     if (!name && activity.op != NO_ID) {
@@ -256,7 +278,7 @@ bool xspace_activities(struct xspace_tasks *tasks, struct profile *profile, stru
     for (size_t i = 0; i < tasks->labels.count && !tables.is_full; i++) {
         const struct variant *variant = &tasks->labels.items[i].variant;
 
-        if (variant->module | variant->hlo_op | variant->tf_op | variant->shape)
+        if (variant->module | variant->hlo_op | variant->tf_op | variant->shape | variant->is_call)
             profile->labels.items[i] = split_row(&tables, variant, profile->labels.items[i]);
     }
     return !tables.is_full;

@@ -86,7 +86,9 @@ static ALWAYS_INLINE void store_event(struct decoder *decoder, const struct even
         sink->has_memory = false;
         sink->memory_size = -1;
     }
-    if (sink->variant.module | sink->variant.hlo_op | sink->variant.tf_op | sink->variant.shape) {
+    sink->variant.is_call = (event->seen & SEEN_FUNCTION_CALL) != 0;
+    if (sink->variant.module | sink->variant.hlo_op | sink->variant.tf_op | sink->variant.shape |
+        sink->variant.is_call) {
         label = sink_variant(sink, label);
         sink->variant = (struct variant) { 0 };
     }

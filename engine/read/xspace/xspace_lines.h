@@ -51,6 +51,7 @@ struct plane_tables {
 struct variant {
     uint32_t type, module, hlo_op, tf_op, shape; /* 0: none */
     uint64_t program;                     /* number of the program, tells modules of one name apart */
+    bool     is_call; /* of a tf.function, which may have the name of a step's mark */
 };
 
 struct stat_buffer {

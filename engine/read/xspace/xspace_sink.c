@@ -315,7 +315,8 @@ void sink_keep(struct sink *sink, const struct plane_tables *tables, const struc
 static bool is_same(const struct variant *a, const struct variant *b)
 {
     return a->type == b->type && a->module == b->module && a->hlo_op == b->hlo_op &&
-           a->tf_op == b->tf_op && a->shape == b->shape && a->program == b->program;
+           a->tf_op == b->tf_op && a->shape == b->shape && a->program == b->program &&
+           a->is_call == b->is_call;
 }
 
 static uint64_t mix(uint64_t a, uint64_t b)
