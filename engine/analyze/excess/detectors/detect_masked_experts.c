@@ -19,8 +19,9 @@ struct scope {       /* "moe/expert_3" */
 };
 /* One step, by the clock. */
 struct order {
-    int64_t first_ns, end_ns; /* of the step */
-    int64_t choice_ns, mask_ns, behind_experts_ns;
+    int64_t first_ns, end_ns;     /* of the step */
+    int64_t choice_ns, chosen_ns; /* the first choice's start and end; 0: none */
+    int64_t mask_ns, behind_experts_ns;
     double  experts_ns;
     size_t  chosen; /* networks that a row is sent to */
     bool    is_joined;
@@ -182,17 +183,42 @@ static void place(struct finder *finder)
     }
 }
 
-/* What a step does first and last of each kind; joins are looked for behind the experts. */
-static void look_at(const struct finder *finder, uint32_t event, struct order *order)
+/* Events but those of the input pipeline, which makes labels one-hot, too, on threads of its own.
+ */
+static bool step_events_next(struct host_events *events, uint32_t *event)
+{
+    const struct profile *profile = events->study->profile;
+
+    while (host_events_next(events, event))
+        if (!str_starts(profile_str(profile, profile->timelines.items[events->timeline].name),
+                        STR("tf_data_")))
+            return true;
+    return false;
+}
+
+/* The op of a step's forward pass that an event is; NO_ID: it is none. */
+static uint32_t forward_op(const struct finder *finder, uint32_t event, const struct order *order)
 {
     const struct profile *profile = finder->ledger->study->profile;
     uint32_t              op = event_activity(profile, event)->op;
     int64_t               start_ns = event_start_ns(profile, event);
-    struct str            type;
 
     if (event_activity(profile, event)->kind != ACTIVITY_OP || op == NO_ID ||
         start_ns < order->first_ns || start_ns >= order->end_ns ||
         is_gradient(profile_str(profile, profile->ops.items[op].name)))
+        return NO_ID;
+    return op;
+}
+
+/* The first choice, and when the experts are done. */
+static void look_at(const struct finder *finder, uint32_t event, struct order *order)
+{
+    const struct profile *profile = finder->ledger->study->profile;
+    uint32_t              op = forward_op(finder, event, order);
+    int64_t               start_ns = event_start_ns(profile, event);
+    struct str            type;
+
+    if (op == NO_ID)
         return;
     type = profile_str(profile, profile->ops.items[op].type);
     if (finder->scope_of[op]) {
@@ -200,11 +226,23 @@ static void look_at(const struct finder *finder, uint32_t event, struct order *o
         if (event_end_ns(profile, event) > order->behind_experts_ns)
             order->behind_experts_ns = event_end_ns(profile, event);
     }
-    if (str_fits(type, "ArgMax|TopK*") && !order->choice_ns) {
+    if (str_fits(type, "ArgMax|TopK*") && (!order->choice_ns || start_ns < order->choice_ns)) {
         order->choice_ns = start_ns;
+        order->chosen_ns = event_end_ns(profile, event);
         order->chosen = str_equal(type, STR("ArgMax")) ? 1 : 2;
     }
-    if (str_fits(type, "OneHot|ScatterNd") && !order->mask_ns)
+}
+
+/* The mask is made of the choice: labels that are one-hot before any choice are none. */
+static void look_for_mask(const struct finder *finder, uint32_t event, struct order *order)
+{
+    const struct profile *profile = finder->ledger->study->profile;
+    uint32_t              op = forward_op(finder, event, order);
+    int64_t               start_ns = event_start_ns(profile, event);
+
+    if (op != NO_ID && start_ns >= order->chosen_ns &&
+        (!order->mask_ns || start_ns < order->mask_ns) &&
+        str_fits(profile_str(profile, profile->ops.items[op].type), "OneHot|ScatterNd"))
         order->mask_ns = start_ns;
 }
 
@@ -237,11 +275,14 @@ static size_t chosen(const struct finder *finder)
         return 0;
     order.first_ns = ledger->units.items[first].start_ns;
     order.end_ns = ledger->units.items[last - 1].end_ns;
-    while (host_events_next(&events, &event))
+    while (step_events_next(&events, &event))
         look_at(finder, event, &order);
     events = (struct host_events) { .study = ledger->study };
+    while (order.choice_ns && step_events_next(&events, &event))
+        look_for_mask(finder, event, &order);
+    events = (struct host_events) { .study = ledger->study };
     while (order.choice_ns && order.mask_ns && !order.is_joined &&
-           host_events_next(&events, &event))
+           step_events_next(&events, &event))
         order.is_joined = joins(finder, event, &order);
     return order.is_joined ? order.chosen : 0;
 }
