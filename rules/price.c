@@ -483,12 +483,19 @@ static double worth_behind(const struct pricing *pricing, const struct finding *
     return worth[finding->severity >= SEVERITY_WARN ? BEHIND_WARNING : BEHIND_NOTE];
 }
 
-/* What is saved of the step that is left, where `share` of it goes by the model. */
-static double saved_share(const struct pricing *pricing, const struct impact *impact, double share)
+/* What is saved of the step that is left, where `share` of it goes by the model, and `left` of what
+ * it saves alone; no more than an accelerator takes of what it is about. */
+static double saved_share(const struct pricing *pricing, const struct joint *joint,
+                          const struct impact *impact, double share, double left)
 {
+    double saved;
+
     if (impact->method == METHOD_SHARE)
         return fmin(impact->mid_ns / impact->model_ns * share, LARGEST_SHARE);
-    return moved_share(share, calibration_of(pricing, impact)->shift);
+    saved = moved_share(share, calibration_of(pricing, impact)->shift);
+    if (pricing->has_device && isfinite(impact->within_ns))
+        saved = fmin(saved, left * impact->within_ns / joint->step_ns);
+    return saved;
 }
 
 bool price_together(const struct pricing *pricing, struct joint *joint, const struct draft *draft,
@@ -512,7 +519,7 @@ bool price_together(const struct pricing *pricing, struct joint *joint, const st
     else
         worth = worth_behind(pricing, &draft->finding, joint->step_ns / pricing->step_ns);
     share = fmin(left * impact->model_ns / joint->model_ns, 1);
-    saved = saved_share(pricing, impact, share);
+    saved = saved_share(pricing, joint, impact, share, left);
     joint->step_ns *= 1 - worth * saved;
     joint->model_ns *= 1 - worth * fmin(share, LARGEST_SHARE);
     return true;
