@@ -64,17 +64,18 @@ values are read between regions, priced as most of the host's work outside of op
       calls = calls + row.events
       if not seen[id] and row.events >= 0.9 then
         seen[id], regions = true, regions + 1
-        if #names < 4 then names[#names + 1] = row.name:match("Region: (\\S+)") end
+        names[#names + 1] = id
       end
     end
     if regions < cfg.min_regions then return nil end
+    table.sort(names, function(a, b) return tonumber(a) < tonumber(b) end)
     return finding {
       title = ("Compiled code runs as %s regions a step; the device waits %s for the host"):format(
         fmt.count(regions), fmt.ms(ns)),
       evidence = { { "idle for late launches a step", ns, "ns", share = ns / step_ns },
                    { "different regions a step", regions, "count" },
                    { "calls of regions a step", calls, "count" },
-                   { "regions", table.concat(names, ", ") } },
+                   { "regions", table.concat(names, ", ", 1, math.min(#names, 4)) } },
       condition = ("%s regions, and late launches take %s of the step, %s accepted"):format(
         fmt.count(regions), fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
       remedy = { text = "Find what breaks the graph, and move it out or make it traceable.",
