@@ -18,7 +18,7 @@ struct one_step {
     struct profile_builder b;
     struct arena           scratch;
     struct event_graph     graph;
-    uint32_t               thread, stream;
+    uint32_t               thread, stream, other;
 };
 
 static inline uint32_t one_launch(struct one_step *step, int64_t start_us)
@@ -36,16 +36,24 @@ static inline void one_kernel(struct one_step *step, uint32_t call, const char *
                  FLOW_LAUNCH);
 }
 
-static inline void one_step_begin(struct one_step *step)
+/* With another thread, which the graph looks at before the main one. */
+static inline void one_step_begin_beside(struct one_step *step, const char *other)
 {
     uint32_t host, gpu;
 
     *step = (struct one_step) { 0 };
     host = builder_start_host(&step->b, FORMAT_KINETO);
     gpu = builder_device(&step->b, host, "GPU 0", "NVIDIA A100", DEVICE_GPU);
+    if (other)
+        step->other = builder_timeline(&step->b, host, NO_ID, other);
     step->thread = builder_timeline(&step->b, host, NO_ID, "main");
     step->stream = builder_timeline(&step->b, host, gpu, "stream 1");
     builder_step(&step->b, host, 0, 400 * US);
+}
+
+static inline void one_step_begin(struct one_step *step)
+{
+    one_step_begin_beside(step, NULL);
 }
 
 static inline void one_step_end(struct one_step *step)

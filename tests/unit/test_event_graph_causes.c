@@ -217,6 +217,34 @@ TEST(a_wait_without_an_end_is_what_the_composition_says)
     one_step_free(&step);
 }
 
+/*
+ * A producer makes an item 5..25, for which the thread waits 2..26 before it launches A at 26, and
+ * then waits 50..1000 for room in its queue: longer than the step, which ends with A, 30..400, so
+ * that nothing of the step waits for that. With A half as long a step takes 30 + 185 us.
+ */
+TEST(a_wait_that_outlasts_the_step)
+{
+    struct one_step      step;
+    struct graph_changes changes;
+    struct schedule      schedule;
+    uint32_t             a;
+
+    one_step_begin_beside(&step, "producer");
+    builder_slice(&step.b, step.thread, "get", ACTIVITY_INPUT_WAIT, 2 * US, 24 * US);
+    builder_slice(&step.b, step.other, "make", ACTIVITY_OP, 5 * US, 20 * US);
+    builder_slice(&step.b, step.other, "put", ACTIVITY_WAIT, 50 * US, 950 * US);
+    one_kernel(&step, one_launch(&step, 26), "A", 30, 400);
+    one_step_end(&step);
+    a = one_node(&step, "A", 30);
+    assert_true(graph_changes_make(&changes, &step.graph, &step.scratch));
+    assert_true(schedule_make(&schedule, &step.graph, &changes, &step.scratch));
+    assert_in_range((int64_t)schedule.step_ns, 399999, 400001);
+    changes.factors[a] = 0.5f;
+    assert_true(schedule_make(&schedule, &step.graph, &changes, &step.scratch));
+    assert_in_range((int64_t)schedule.step_ns, 214999, 215001);
+    one_step_free(&step);
+}
+
 /* A kernel runs from the step's begin on that was enqueued 1000 us before: the step after it has it
  * as soon as its stream is free, and takes 400 us as this one, however long ago that was. */
 TEST(work_that_was_enqueued_before_the_step)

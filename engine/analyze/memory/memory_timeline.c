@@ -187,11 +187,13 @@ static int compare_kinds(const void *a, const void *b)
                     COMPARE(left->dtype, right->dtype), COMPARE(left->shape, right->shape));
 }
 
+/* Those that hold as much by what they are called, which no order of events changes. */
 static int compare_owners(const void *a, const void *b)
 {
     const struct memory_owner *left = a, *right = b;
 
-    return IN_ORDER(COMPARE(right->bytes, left->bytes), compare_kinds(a, b));
+    return IN_ORDER(COMPARE(right->bytes, left->bytes), str_compare(left->name, right->name),
+                    str_compare(left->size, right->size), compare_kinds(a, b));
 }
 
 static struct memory_owner owner_of(const struct replay *replay, const struct live_block *block)
@@ -201,6 +203,8 @@ static struct memory_owner owner_of(const struct replay *replay, const struct li
     return (struct memory_owner) { .op_name = event->op_name,
                                    .region = event->region,
                                    .shape = event->shape,
+                                   .name = profile_str(replay->profile, event->op_name),
+                                   .size = profile_str(replay->profile, event->shape),
                                    .dtype = event->dtype,
                                    .bytes = block->bytes,
                                    .requested_bytes = (double)event->requested_bytes,

@@ -5,10 +5,11 @@
 #include "analyze/step/window.h"
 
 struct memory_owner {
-    uint32_t op_name, region, shape; /* interned, 0 unknown */
-    uint8_t  dtype;                  /* enum dtype */
-    double   bytes, requested_bytes; /* < 0 not told of each block */
-    double   count;
+    uint32_t   op_name, region, shape; /* interned, 0 unknown */
+    struct str name, size;             /* op_name and shape as text */
+    uint8_t    dtype;                  /* enum dtype */
+    double     bytes, requested_bytes; /* < 0 not told of each block */
+    double     count;
 };
 struct memory_moment {
     double   time_ns, bytes;
@@ -28,9 +29,9 @@ struct memory_timeline {
     double   lifetime_peak_bytes;               /* as the allocator says; < 0 unknown */
     double   allocation_count, allocated_bytes; /* in windows */
     double   free_count;                        /* in windows */
-    double   growth_bytes;       /* a step; slope of the bytes in use at the ends of windows */
-    bool     is_growing;         /* they never fall over at least 5 windows, and rise */
-    bool     has_growth;         /* there were at least 5 windows with events */
+    double   growth_bytes;        /* a step; slope of the bytes in use at the ends of windows */
+    bool     is_growing;          /* they never fall over at least 5 windows, and rise */
+    bool     has_growth;          /* there were at least 5 windows with events */
     struct memory_owner  *owners; /* live at the peak, most bytes first */
     size_t                owner_count;
     struct memory_moment *moments; /* the fullest one of each of MEMORY_MOMENTS equal times */

@@ -216,6 +216,21 @@ static bool join(struct build *build, uint32_t line, const struct piece *piece, 
     return true;
 }
 
+/* A thread that waits for longer than the step lasts, as a producer whose queue is full: it waits
+ * as long as the steps take, however long that is. */
+static bool outlasts_step(const struct build *build, uint32_t line, const struct piece *piece)
+{
+    enum work work;
+
+    if (piece->frame == NO_ID || build->graph->lines.items[line].is_leader ||
+        piece->end_ns != build->lines.items[line].window_end_ns)
+        return false;
+    work = build->graph->path.frame_work[piece->frame];
+    return (work == WORK_WAITING || work == WORK_INPUT_WAIT) &&
+           event_end_ns(build->profile, build->graph->path.frames.items[piece->frame].event) >
+               piece->end_ns;
+}
+
 static bool leave(struct build *build, uint32_t line)
 {
     struct build_line  *of = &build->lines.items[line];
@@ -239,12 +254,25 @@ static bool leave(struct build *build, uint32_t line)
         node.start_ns = node_at(build, waited)->end_ns;
         if (node.start_ns > piece->end_ns)
             node.start_ns = piece->end_ns;
-    }
+    } else if (outlasts_step(build, line, piece))
+        node.start_ns = piece->end_ns;
     node.own_ns = node.end_ns - node.start_ns;
     node.class = class_of_wait(build, line, &node);
     return add_node(build, line, node) && add_edge(build, enter, EDGE_ORDER, 0, false) &&
            add_edge(build, waited, kind,
                     waited == NO_ID ? 0 : node.start_ns - node_at(build, waited)->end_ns, false);
+}
+
+/* It went into the step with a wait that outlasted the one before. */
+static bool waits_since_before(const struct build *build, uint32_t line, const struct piece *piece,
+                               uint32_t before)
+{
+    uint32_t base = build->base_of_host[build->graph->lines.items[line].host];
+
+    return base != NO_ID && before != NO_ID && !build->graph->lines.items[line].is_leader &&
+           node_at(build, before)->role == NODE_RESUME && node_at(build, before)->own_ns == 0 &&
+           node_at(build, before)->frame == piece->frame &&
+           piece->start_ns == node_at(build, base)->start_ns;
 }
 
 /* Causes of a piece at its start: the thread's own, or after a pause who gave it the work. */
@@ -259,7 +287,9 @@ static bool add_thread_causes(struct build *build, uint32_t line, const struct p
     bool    from_start = false, is_leader = build->graph->lines.items[line].is_leader;
 
     if (pause_ns <= PAUSE_NS || (is_leader && before != NO_ID))
-        return add_edge(build, before, EDGE_ORDER, pause_ns, false);
+        return add_edge(build, before, EDGE_ORDER, pause_ns, false) &&
+               (!waits_since_before(build, line, piece, before) ||
+                add_edge(build, build->base_of_host[host], EDGE_STEP, 0, true));
     of->burst_start_ns = piece->start_ns;
     giver = handed_by(build, line, piece->start_ns, &lag_ns, &from_start);
     if (before != NO_ID &&
