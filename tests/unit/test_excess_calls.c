@@ -289,3 +289,33 @@ TEST(words_behind_a_question)
         builder_free(&program.b);
     }
 }
+
+/* A library's function runs six layers of 2 ms in each of three steps, with pauses of 10 us, and
+ * one of 5 ms behind the third: what the function does there can be done elsewhere, what a layer of
+ * the library's does around its ops cannot. */
+TEST(pauses_of_a_library)
+{
+    for (int is_layer = 0; is_layer < 2; is_layer++) {
+        struct program program;
+
+        start(&program);
+        program.b.profile.has_python_frames = true;
+        for (int step = 0; step < 3; step++) {
+            slice(&program, "transformers/generation/utils.py(9): generate", ACTIVITY_PYTHON, NULL,
+                  17050000);
+            if (is_layer)
+                slice(&program, "nn.Module: GPT2Model_0", ACTIVITY_PYTHON, NULL, 17050000);
+            slice(&program, "transformers/utils/generic.py(9): wrapper", ACTIVITY_PYTHON, NULL,
+                  17050000);
+            for (int layer = 0; layer < 6; layer++) {
+                run(&program, "aten::linear", "f32[8,64] f32[64,64]", 1000000);
+                program.now += layer == 2 ? 5000000 : 10000;
+                run(&program, "aten::relu", "f32[8,64]", 1000000);
+            }
+            end_step(&program);
+        }
+        finish(&program);
+        assert_true(fabs(claimed(&program, "long-pause") - (is_layer ? 0 : 5e6)) < 1);
+        builder_free(&program.b);
+    }
+}

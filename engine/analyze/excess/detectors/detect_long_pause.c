@@ -26,6 +26,7 @@ struct finder {
     bool          *starts;   /* by name of the profile: programs are started inside */
     bool          *is_above; /* by frame: the same of this call */
     uint8_t       *kinds;    /* by unit: enum pause_kind; NULL where only length counts */
+    uint8_t       *layers;   /* by name of the profile: 1 it calls a layer, 2 not, 0 not known */
 };
 
 static bool measure(struct finder *finder)
@@ -91,17 +92,29 @@ static bool mark_starters(struct finder *finder)
             finder->starts[event_activity(profile, path->frames.items[up].event)->name] = true;
         }
     }
-    return finder->starts && finder->is_above;
+    finder->layers = arena_new_array(finder->ledger->scratch, uint8_t, profile->names.count + 1);
+    return finder->starts && finder->is_above && finder->layers;
+}
+
+static bool calls_layer(const struct finder *finder, uint32_t name)
+{
+    if (!finder->layers[name])
+        finder->layers[name] =
+            name_is(profile_str(finder->ledger->study->profile, name), NAMES_TORCH_LAYER_CALL) ? 1
+                                                                                               : 2;
+    return finder->layers[name] == 1;
 }
 
 /* The frame right below the user's own, or the innermost range, is the library's own, or one that
- * starts programs; or none is, and it may be a wait. */
+ * starts programs; or none is, and it may be a wait. So is a layer of a library's, however deep: it
+ * looks its settings up and collects what it gives back. */
 static bool is_base(const struct finder *finder, const struct work_unit *unit)
 {
     const struct ledger  *ledger = finder->ledger;
     const struct path    *path = ledger->path;
     const struct profile *profile = ledger->study->profile;
     uint32_t              below = NO_ID;
+    bool                  is_layer = false;
 
     for (uint32_t f = unit->frame; f != NO_ID; f = path->frames.items[f].parent) {
         const struct activity *activity = event_activity(profile, path->frames.items[f].event);
@@ -117,13 +130,15 @@ static bool is_base(const struct finder *finder, const struct work_unit *unit)
             break;
         }
         below = f;
+        is_layer |= ledger->is_torch && calls_layer(finder, activity->name);
         if (!ledger->is_torch && frame_waits(ledger, activity->name))
             return true;
     }
     return below != NO_ID &&
-           name_is(
-               profile_str(profile, event_activity(profile, path->frames.items[below].event)->name),
-               NAMES_TORCH_BASE);
+           (is_layer ||
+            name_is(profile_str(profile,
+                                event_activity(profile, path->frames.items[below].event)->name),
+                    NAMES_TORCH_BASE));
 }
 
 /* Less what the profiler does between two steps. */

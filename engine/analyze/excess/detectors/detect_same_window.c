@@ -21,6 +21,17 @@ static const struct tensor *ids_of(const struct ledger *ledger, const struct wor
                : NULL;
 }
 
+/* The unit looks fewer words up in the same table: what is known of the others was kept. */
+static bool looks_up_few(const struct ledger *ledger, const struct work_unit *unit,
+                         const struct work_unit *round)
+{
+    const struct tensor *ids = unit_input(ledger, unit, 1);
+
+    return unit->op_class == OP_EMBEDDING && ids && tensor_count(ids) > 0 &&
+           tensor_count(ids) < tensor_count(ids_of(ledger, round)) &&
+           same_dims(unit_input(ledger, unit, 0), unit_input(ledger, round, 0));
+}
+
 /* Units [from, end) pick from one position of each text and put it behind the words so far. */
 static bool writes_word(const struct ledger *ledger, uint32_t from, uint32_t end,
                         const struct tensor *ids)
@@ -33,6 +44,8 @@ static bool writes_word(const struct ledger *ledger, uint32_t from, uint32_t end
 
         if (!first || first->rank < 1)
             continue;
+        if (looks_up_few(ledger, unit, &ledger->units.items[from]))
+            return false;
         picks |= call_is_pick(ledger, unit) && first->dims[first->rank - 1] > 1 &&
                  tensor_count(first) == ids->dims[0] * first->dims[first->rank - 1];
         joins |= unit->op_class == OP_CONCAT && first->rank == 2 &&
