@@ -32,11 +32,44 @@ local function of_pytorch(p, cfg)
   }
 end
 
+-- The machine has an accelerator that did nothing recorded, and ops are too long for what only hands work over.
+local function unused(p, cfg)
+  if not p:has("ops") or not p:has("coverage.idle_accelerators") or p.fact["coverage.idle_accelerators"] == 0 or
+      p:has("device.idle_share") or p.fact["coverage.lacks_device"] then
+    return skip { reason = "the recording names no accelerator that did nothing" }
+  end
+  local step_ns, ns, worst = p.fact["step.ns"], 0, nil
+  local rows = p:table("ops"):where { type = { class = "product|convolution" }, mean_ns = { min = cfg.min_op_ns } }
+  for row in rows:each() do
+    ns = ns + row.self_ns
+    if not worst or row.self_ns > worst.self_ns then worst = row end
+  end
+  ns = math.min(ns, step_ns)
+  if ns < cfg.min_ops * step_ns then return nil end
+  return finding {
+    title = ("All ops run on the CPU: %s of each step; the accelerator that is there does nothing"):format(fmt.ms(ns)),
+    severity = "warn",
+    subject = { op = worst.name },
+    evidence = { { "accelerators that did nothing", p.fact["coverage.idle_accelerators"], "count" },
+                 { "products and convolutions on the host, a step", ns, "ns", share = ns / step_ns },
+                 { worst.name .. ", one run", worst.mean_ns, "ns" } },
+    condition = ("they take %s of the step on the host, %s accepted"):format(fmt.pct(ns / step_ns),
+      fmt.pct(cfg.min_ops)),
+    remedy = { text = "See why the framework places nothing on it: a build without support for it, a driver or library "
+                 .. "that does not load, devices hidden by the environment.",
+               code = p.framework == "tensorflow" and "tf.config.list_physical_devices('GPU')\n"
+                 .. "tf.debugging.set_log_device_placement(True)"
+                 or p.framework == "jax" and "jax.devices()" or nil },
+    impact = impact.none(),
+    confidence = "high",
+  }
+end
+
 return rule {
   id = "cpu-fallback-op", api = 1, version = "1.0.0",
   title = "An op between device ops runs on the CPU",
   category = "copies", severity = "error",
-  formats = { "profile", "graph", "kineto" },
+  formats = { "profile", "graph", "kineto", "xspace" },
   needs = { "step.ns" },
   cause = "placement", tags = { "ops" },
   more_specific_than = { "hot-op", "d2h-share", "h2d-share", "blocking-sync-in-step", "long-gpu-gap", "host-bound",
@@ -45,7 +78,10 @@ return rule {
     min_share = { default = 0.02, min = 0, max = 1, unit = "share",
                   doc = "time of the op over the step from which this is said" },
     min_ops = { default = 0.1, min = 0, max = 1, unit = "share",
-                doc = "PyTorch: ops on the CPU between a download and an upload, over the step" },
+                doc = "PyTorch: ops on the CPU between a download and an upload, over the step; and products on the "
+                  .. "host beside an accelerator that did nothing" },
+    min_op_ns = { default = 5e5, min = 0, max = 1e12, unit = "ns",
+                  doc = "beside an accelerator that did nothing: an op that computes on the host itself" },
     speedup = { default = 10, min = 1, max = 1e4, unit = "ratio", doc = "how much faster the device is taken to be" },
   },
   doc = [[
@@ -53,10 +89,12 @@ Its neighbours are on an accelerator: inputs come from there or results go back,
 at a tenth of its time; copies are not counted. Silent where the program has no accelerator, for strings, files,
 lookups, shapes, random numbers, variables and checkpoints, which belong on the host, and below 2 % of the step. In
 PyTorch said of models that are served and compute a tenth of the step on the CPU between a download and an upload,
-priced by replay without that and the copies.]],
+priced by replay without that and the copies. Where the recording names an accelerator that did nothing (XSpace) and
+products and convolutions of half a millisecond and more run on the host, all of it is meant, without a price.]],
 
   check = function(p, cfg)
     if p.format == "kineto" then return of_pytorch(p, cfg) end
+    if p.format == "xspace" then return unused(p, cfg) end
     if not p:has("graph_patterns") then return skip { reason = "no graph is recorded" } end
     if p.fact["graph_patterns.accelerators"] == 0 then
       return skip { reason = "the program ran on the CPU: there is no accelerator" }
@@ -102,6 +140,15 @@ priced by replay without that and the copies.]],
       facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.9, ["torch.detours"] = 1, ["torch.detour_ns"] = 4e6,
                 ["torch.detour_bytes"] = 4096, ["torch.detour_ops_ns"] = 2e5, ["torch.detour_returns"] = 1,
                 ["serving.trains"] = false } },
+    { name = "a GPU that is not used", format = "xspace", framework = "tensorflow", finding = true, severity = "warn",
+      facts = { ["step.ns"] = 1e7, ["coverage.idle_accelerators"] = 1, ["coverage.lacks_device"] = false },
+      tables = { ops = { { name = "a/Conv2D", type = "Conv2D", self_ns = 6e6, mean_ns = 6e6 } } } },
+    { name = "short ops beside such a GPU", format = "xspace", framework = "tensorflow", finding = false,
+      facts = { ["step.ns"] = 1e7, ["coverage.idle_accelerators"] = 1, ["coverage.lacks_device"] = false },
+      tables = { ops = { { name = "a/Conv2D", type = "Conv2D", self_ns = 6e6, mean_ns = 6e4 } } } },
+    { name = "a machine without one", format = "xspace", framework = "tensorflow", skipped = true,
+      facts = { ["step.ns"] = 1e7, ["coverage.idle_accelerators"] = 0, ["coverage.lacks_device"] = false },
+      tables = { ops = { { name = "a/Conv2D", type = "Conv2D", self_ns = 6e6, mean_ns = 6e6 } } } },
     { name = "CPU only", format = "profile", skipped = true,
       facts = { ["step.ns"] = 1e7, ["graph_patterns.accelerators"] = 0 }, tables = { graph_patterns = {} } },
   },

@@ -364,6 +364,8 @@ struct profile {
     struct classic  *classic; /* for the classic views; NULL unless asked for and there */
 
     bool     has_python_frames, has_shapes, has_stacks; /* what the capture was asked to record */
+    uint32_t idle_accelerators;  /* named, and nothing of them recorded */
+    bool     lacks_pool_tasks;   /* the recorder does not see what pool threads do for an op */
     uint32_t failed_allocations; /* for want of memory */
     int64_t  failed_bytes;       /* the most that one of them asked for */
     uint64_t nameless_events; /* whose names are not in the file, as where its end is missing */

@@ -48,6 +48,25 @@ TEST(tells_damaged_programs)
     }
 }
 
+/* What a TPU's compiler made of an instruction stands beside programs, and is none. */
+TEST(leaves_what_is_no_program)
+{
+    char           plane[512], space[1024];
+    size_t         plane_len = put(plane, 0, XPLANE_NAME, "/host:metadata", 14), len;
+    struct arena   arena = { 0 };
+    struct profile profile;
+    struct err     err = { 0 };
+
+    plane_len = put_stat_name(plane, plane_len, 1, "llo_proto");
+    plane_len = put_program(plane, plane_len, 1, "add");
+    plane[plane_len - strlen("add") - 2] = 0; /* a hole, as before */
+    len = put_long(space, 0, XSPACE_PLANES, plane, plane_len);
+    (void)read_bytes((struct str) { space, len }, &profile, &arena, &err);
+    assert_int_equal(profile.ops.count, 0);
+    assert_null(profile_first_damage(&profile));
+    arena_free(&arena);
+}
+
 /* An event of instruction x of jit_f, run as program `id`: stats 1 hlo_op, 2 hlo_module, 3
  * program_id. */
 static size_t put_run(char *line, size_t line_len, char id)

@@ -393,7 +393,8 @@ static bool set_pool(struct study *study)
         threads += timeline->host == study->steps.host && timeline->event_count > 0 &&
                    str_contains(profile_str(profile, timeline->name), STR("_Eigen"));
     }
-    return facts_set(&study->facts, &produces[FACT_POOL], threads);
+    return (threads == 0 && profile->lacks_pool_tasks) ||
+           facts_set(&study->facts, &produces[FACT_POOL], threads);
 }
 
 static bool set_facts(struct study *study)

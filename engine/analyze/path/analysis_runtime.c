@@ -282,13 +282,25 @@ static void sum_before_transfers(struct counting *counting)
     }
 }
 
+/* TensorFlow's pool launches for the leading thread, in time of the path that is not its own. */
+static bool is_of_pool(const struct counting *counting, const struct segment *segment)
+{
+    const struct profile *profile = counting->study->profile;
+    uint32_t              line =
+        segment->frame == NO_ID ? NO_ID : counting->path->frames.items[segment->frame].timeline;
+
+    return line != NO_ID && line != counting->path->leader &&
+           str_starts(profile_str(profile, profile->timelines.items[line].name), STR("tf_"));
+}
+
 static void sum_path(struct counting *counting)
 {
     for (size_t i = 0; i < counting->path->segments.count; i++) {
         const struct segment *segment = &counting->path->segments.items[i];
         double                ns = (double)(segment->end_ns - segment->start_ns);
         uint16_t              inside = themes_around(counting, segment);
-        bool                  is_leading = segment->owner == NO_ID && segment->part == PART_HOST;
+        bool                  is_leading =
+            segment->owner == NO_ID && segment->part == PART_HOST && !is_of_pool(counting, segment);
 
         for (int theme = 0; theme < THEME_COUNT; theme++)
             if ((inside & (1U << theme)) && !(segment->part == PART_INPUT && leaves_input(theme)))

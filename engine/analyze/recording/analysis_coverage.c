@@ -16,6 +16,7 @@ enum coverage_fact {
     OPS,
     DEVICE_OPS,
     LACKS_DEVICE,
+    IDLE_ACCELERATORS,
     OPS_WITH_SHAPES,
     MEMORY_EVENTS,
     OP_MEMORY,
@@ -54,6 +55,9 @@ static const struct fact_spec produces[] = {
     [LACKS_DEVICE] = { "coverage.lacks_device", UNIT_BOOL,
                        "an accelerator was given work, or may have been, and no kernel was "
                        "recorded" },
+    [IDLE_ACCELERATORS] = { "coverage.idle_accelerators", UNIT_COUNT,
+                            "accelerators that the recording names, without anything that they "
+                            "did" },
     [OPS_WITH_SHAPES] = { "coverage.ops_with_shapes", UNIT_COUNT, "distinct ops of known shapes" },
     [MEMORY_EVENTS] = { "coverage.memory_events", UNIT_COUNT, "recorded allocations" },
     [OP_MEMORY] = { "coverage.op_memory", UNIT_COUNT, "memory records of ops" },
@@ -148,14 +152,25 @@ static size_t count_accelerators(const struct profile *profile)
 
 /* The host's launches or ops tell of an accelerator, or one is there and not a single call of it
  * was recorded, which a profiler that looked at it makes itself when it stops; and no kernel. */
+/* An op that only hands its work over takes some microseconds of the host. */
+static bool only_launches(const struct kind_sums *sums)
+{
+    enum { LAUNCH_NS = 100000 };
+
+    return sums->count[ACTIVITY_OP] > 0 &&
+           sums->ns[ACTIVITY_OP] < (double)LAUNCH_NS * (double)sums->count[ACTIVITY_OP];
+}
+
 static bool lacks_device(const double *values, const struct kind_sums *sums)
 {
     uint64_t calls =
         sums->count[ACTIVITY_LAUNCH] + sums->count[ACTIVITY_SYNC] + sums->count[ACTIVITY_TRANSFER];
 
-    return values[KERNELS] == 0 && (values[LAUNCHES] > 0 || values[DEVICE_OPS] > 0 ||
-                                    (values[ACCELERATORS] > 0 && calls == 0 &&
-                                     (values[OPS] > 0 || sums->count[ACTIVITY_PYTHON] > 0)));
+    return values[KERNELS] == 0 &&
+           (values[LAUNCHES] > 0 || values[DEVICE_OPS] > 0 ||
+            (values[ACCELERATORS] > 0 && calls == 0 &&
+             (values[OPS] > 0 || sums->count[ACTIVITY_PYTHON] > 0)) ||
+            (values[ACCELERATORS] == 0 && values[IDLE_ACCELERATORS] > 0 && only_launches(sums)));
 }
 
 static bool launches_work(const struct profile *profile, const struct timeline *line)
@@ -253,6 +268,7 @@ static bool run(struct study *study, struct err *err)
     values[LAUNCHES] = (double)sums.count[ACTIVITY_LAUNCH];
     values[OPS] = (double)profile->ops.count;
     values[DEVICE_OPS] = (double)count_device_ops(profile);
+    values[IDLE_ACCELERATORS] = profile->idle_accelerators;
     values[LACKS_DEVICE] = lacks_device(values, &sums);
     values[OPS_WITH_SHAPES] = (double)count_shaped(profile);
     values[MEMORY_EVENTS] = (double)profile->memory_events.count;

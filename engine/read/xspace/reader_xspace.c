@@ -149,9 +149,18 @@ static bool name_programs(const struct xhost *host, struct xspace_tasks *tasks,
     return true;
 }
 
+/* Other stats beside a program hold what it was compiled to, kernel by kernel. */
+static bool is_program(const struct xplane *plane, const struct xstat *stat)
+{
+    struct str name = xplane_stat_name(plane, stat->type_id);
+
+    return stat->field == XSTAT_BYTES && (!name.len || str_fits(name, "*hlo*|*Hlo*|*HLO*"));
+}
+
 /* A metadata entry of /host:metadata: HloProto in a stat. *is_whole: all of it could be read. */
-static bool add_program(const struct xevent_type *entry, struct xspace_tasks *tasks,
-                        struct profile *profile, struct arena *scratch, bool *is_whole)
+static bool add_program(const struct xplane *plane, const struct xevent_type *entry,
+                        struct xspace_tasks *tasks, struct profile *profile, struct arena *scratch,
+                        bool *is_whole)
 {
     struct wire field = wire_start(entry->bytes);
 
@@ -160,7 +169,7 @@ static bool add_program(const struct xevent_type *entry, struct xspace_tasks *ta
 
         if (field.number == XEVENT_METADATA_STATS && field.type == WIRE_BYTES)
             stat = xstat_read(field.bytes);
-        if (stat.field != XSTAT_BYTES)
+        if (!is_program(plane, &stat))
             continue;
         *is_whole = *is_whole && hlo_is_whole(stat.text);
         if (!hlo_add(stat.text, entry->name, profile, scratch, &tasks->ops, &tasks->edges))
@@ -183,7 +192,8 @@ static bool add_programs(const struct xhost *host, struct xspace_tasks *tasks,
         for (size_t n = 0; n < plane->event_types.count; n++) {
             bool is_whole = true;
 
-            if (!add_program(&plane->event_types.items[n], tasks, profile, scratch, &is_whole))
+            if (!add_program(plane, &plane->event_types.items[n], tasks, profile, scratch,
+                             &is_whole))
                 return false;
             damaged += !is_whole;
         }

@@ -7,6 +7,7 @@
 
 #include "base/parallel.h"
 #include "base/trace.h"
+#include "read/xspace/xspace_functions.h"
 #include "read/xspace/xspace_regions.h"
 
 #include <pthread.h>
@@ -234,7 +235,7 @@ bool xspace_decode(struct xspace_tasks *tasks, const struct read_options *option
     note_oddities(tasks, profile);
     if (!xspace_activities(tasks, profile, scratch) || !xspace_flows(profile) ||
         !xspace_launched(profile) || !xspace_command_buffers(tasks, profile) ||
-        !xspace_join_regions(profile))
+        !xspace_join_regions(profile) || !xspace_extend_functions(profile))
         return err_set(err, ERR_LIMIT, "its events do not fit into the memory budget");
     profile_fit(profile);
     if (trace_is_on("read", 1))

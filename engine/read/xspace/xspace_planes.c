@@ -524,6 +524,8 @@ bool xspace_plan(struct xhost *host, struct xspace_tasks *tasks, struct profile 
         struct plane_tables *tables;
         uint32_t             device = NO_ID;
 
+        profile->idle_accelerators += plane->lines.count == 0 && plane->stats.count > 0 &&
+                                      str_fits(plane->name, "/device:GPU:*|/device:TPU:*");
         if (plane->lines.count == 0 || is_skipped_plane(plane->name))
             continue;
         tables = new_tables(plane, tasks, profile, scratch);
