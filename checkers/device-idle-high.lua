@@ -1,4 +1,19 @@
 -- The accelerator does nothing for much of the step.
+
+-- Runs of a session are recorded op by op: those that the device waits longest for, with their time.
+local function long_ops(p, least_ns)
+  local evidence, ns = {}, 0
+  if p.format ~= "graph" or not p:has("gaps") then return evidence, ns end
+  local gaps = p:table("gaps"):where { cause = { like = "^host-late$" }, ns = { min = least_ns } }
+  for row in gaps:top("ns", 3):each() do
+    if row.host_activity then
+      evidence[#evidence + 1] = { ("of it while %s runs on the host"):format(row.host_activity), row.ns, "ns" }
+      ns = ns + row.ns
+    end
+  end
+  return evidence, ns
+end
+
 return rule {
   id = "device-idle-high", api = 1, version = "1.0.0",
   title = "The accelerator is idle for much of the step",
@@ -10,6 +25,8 @@ return rule {
                   doc = "share of the step without work on the busiest accelerator from which this is said" },
     min_recorder_share = { default = 0.05, min = 0, max = 1, unit = "share",
                            doc = "what recording takes of the host, of the idle time, from which it is left out" },
+    min_op_share = { default = 0.1, min = 0, max = 1, unit = "share",
+                     doc = "runs of a session: of the idle time, one pause from which the host's op is named" },
     high_share = { default = 0.30, min = 0, max = 1, unit = "share",
                    doc = "share from which it is an error" },
   },
@@ -77,19 +94,34 @@ graphs that was not recorded. Silent below min_share and where the timeline is m
       if ns > 0.01 * idle_ns then evidence[#evidence + 1] = { cause[2], scale * ns, "ns" } end
       if not most or ns > most.ns then most = { ns = ns, cause = cause } end
     end
+    local ops, ops_ns = long_ops(p, cfg.min_op_share * idle_ns)
+    local remedy = most.cause[3]
+    if most.cause[1] == "idle_host_late_ns" then
+      for _, op in ipairs(ops) do evidence[#evidence + 1] = op end
+      if ops_ns > 0.5 * most.ns then
+        remedy = "What the host does meanwhile hides behind no kernel: do it ahead of the step, in the input pipeline, "
+          .. "or on the device."
+      end
+    end
     return finding {
       title = ("%s is idle %s of each step: mostly %s"):format(device.device, fmt.pct(share), most.cause[2]),
       severity = share >= cfg.high_share and "error" or "warn",
       subject = { device = device.device },
       evidence = evidence,
       condition = ("idle %s of the step, %s accepted"):format(fmt.pct(share), fmt.pct(cfg.min_share)),
-      remedy = { text = most.cause[3] },
+      remedy = { text = remedy },
       impact = impact.none(),
       confidence = "high",
     }
   end,
 
   examples = {
+    { name = "a session whose lookup runs on the host", framework = "tensorflow", format = "graph", finding = true,
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.5 },
+      tables = { devices = { { device = "GPU 0", busy_ns = 5e6, idle_ns = 5e6, idle_share = 0.5,
+                               idle_host_late_ns = 4.5e6, idle_launch_ns = 5e5 } },
+                 gaps = { { cause = "host-late", ns = 3e6, host_activity = "table_Lookup" },
+                          { cause = "host-late", ns = 1e5, host_activity = "MatMul" } } } },
     { name = "idle for half the step", finding = true, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.5 },
       tables = { devices = { { device = "GPU 0", busy_ns = 5e6, idle_ns = 5e6, idle_share = 0.5,
                                idle_host_late_ns = 4e6, idle_launch_ns = 1e6 } } } },

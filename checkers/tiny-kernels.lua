@@ -54,6 +54,13 @@ local function can_be_captured(p)
   return all > 0 and alike / all >= 0.95
 end
 
+-- Ops of a session that take long on the host themselves, as lookups and those without a kernel: no launch.
+local function long_ops_ns(p, cfg)
+  if p.format ~= "graph" or not p:has("ops") then return 0 end
+  return p:table("ops"):where { kind = "op", mean_ns = { min = cfg.max_launch_ns },
+                                type = { like = "^(?!IteratorGetNext|Queue\\w*Dequeue)" } }:sum("self_ns")
+end
+
 return rule {
   id = "tiny-kernels", api = 1, version = "1.0.0",
   title = "Many kernels are shorter than it takes to start them",
@@ -75,6 +82,8 @@ return rule {
                       doc = "the same where PyTorch's step is alike each time and waits for nothing: one graph" },
     min_launched = { default = 0.25, min = 0, max = 1, unit = "share",
                      doc = "where graphs are launched: of the kernels, those with a launch of their own" },
+    max_launch_ns = { default = 2e5, min = 0, max = 1e12, unit = "ns",
+                      doc = "runs of a session: an op that takes as long on the host does not only launch" },
     min_rounds = { default = 32, min = 2, max = 1e9, unit = "count", doc = "JAX: rounds of a compiled loop, a step" },
     unroll = { default = 16, min = 1, max = 1e6, unit = "count",
                doc = "rounds of it that may become one, four times as many where nothing is multiplied" },
@@ -89,7 +98,8 @@ return rule {
 A kernel below 10 µs is over before the next one is there, so the device waits for the host between them. Priced by
 replay with two fifths of the host's part of the step and of starting kernels, as a step costs that is compiled, and
 with a twentieth in PyTorch where the steps are alike and can be captured as a graph. A note where the device works
-for a quarter of the step, or waits less than two milliseconds: any eager program pays that. In a compiled loop of JAX
+for a quarter of the step, or waits less than two milliseconds: any eager program pays that. In runs of a session what
+ops take that are long on the host themselves is no pause. In a compiled loop of JAX
 whose rounds the host starts, priced as if sixteen rounds were one, with most of their kernels' time; where none
 multiplies, as if four times as many were one kernel. Silent where the pauses are shorter than the kernels, where most
 of them are launched together as captured graphs, and where the host is well ahead.]],
@@ -100,7 +110,8 @@ of them are launched together as captured graphs, and where the host is well ahe
     -- What recording took of a host that the device waits for is no pause of the program's.
     local bare_ns = p:has("replay.without_recorder_ns") and p.fact["replay.without_recorder_ns"] or step_ns
     local recorder_ns = math.max(0, step_ns - bare_ns)
-    gap_ns = math.max(0, gap_ns - recorder_ns)
+    local long_ns = long_ops_ns(p, cfg)
+    gap_ns = math.max(0, gap_ns - recorder_ns - long_ns)
     -- That is an estimate: little beside it may be no pause at all.
     if gap_ns < cfg.min_beside_recorder * recorder_ns then return nil end
     local depth = p:has("launch.queue_depth_median") and p.fact["launch.queue_depth_median"]
@@ -131,6 +142,7 @@ of them are launched together as captured graphs, and where the host is well ahe
                    { "all kernels a step", p.fact["kernels.count_per_step"], "count" },
                    { "their time a step", p.fact["kernels.tiny_ns"], "ns" },
                    { "idle before kernels a step, for late launches", p.fact["device.idle_host_late_ns"], "ns" },
+                   long_ns > 0 and { "ops that take long on the host, left out", long_ns, "ns" } or nil,
                    { "idle before kernels a step, launched in time", p.fact["device.idle_launch_ns"], "ns" } },
       condition = ("%s of kernels below 10 µs, %s accepted; pauses longer than these kernels"):format(
         fmt.pct(share), fmt.pct(cfg.min_share)),
@@ -138,7 +150,8 @@ of them are launched together as captured graphs, and where the host is well ahe
                    and "Capture the step as a graph for each size of batch, compile it, use fused layers, batch more."
                    or "Fuse: compile the step, capture it as a graph, use fused optimisers, or batch more.",
                  code = code[p.framework] },
-      impact = impact.replay { { "scale", parts = { "host" }, factor = left },
+      impact = long_ns > 0 and impact.exposed { ns = (1 - left) * gap_ns, low = (1 - left) * gap_ns / 2, high = gap_ns }
+        or impact.replay { { "scale", parts = { "host" }, factor = left },
                                { "scale", parts = { "idle.launch" }, factor = cfg.left } },
       confidence = "medium",
     }
@@ -176,6 +189,17 @@ of them are launched together as captured graphs, and where the host is well ahe
                 ["device.idle_launch_ns"] = 1e5, ["device.idle_host_late_ns"] = 0, ["kernels.count_per_step"] = 1000,
                 ["kernels.tiny_count"] = 500,
                 ["kernels.tiny_share"] = 0.5, ["kernels.tiny_ns"] = 2e6 } },
+    -- Of 8 ms before kernels a lookup takes 5 itself: three fifths of the other 3.
+    { name = "a session with a long lookup", framework = "tensorflow", format = "graph", finding = true,
+      impact_ns = 1.8e6,
+      facts = { ["step.ns"] = 1e7, ["device.idle_ns"] = 8e6, ["device.idle_share"] = 0.8,
+                ["device.idle_launch_ns"] = 0, ["device.idle_host_late_ns"] = 8e6, ["kernels.count_per_step"] = 200,
+                ["kernels.tiny_count"] = 150, ["kernels.tiny_share"] = 0.75, ["kernels.tiny_ns"] = 5e5 },
+      tables = { ops = { { name = "table", type = "LookupTableFindV2", kind = "op", mean_ns = 5e6, calls = 1,
+                           self_ns = 5e6 },
+                         { name = "x", type = "MatMul", kind = "op", mean_ns = 3e4, calls = 1, self_ns = 3e4 },
+                         { name = "next", type = "IteratorGetNext", kind = "op", mean_ns = 3e6, calls = 1,
+                           self_ns = 3e6 } } } },
     { name = "a CPU program", skipped = true, facts = { ["step.ns"] = 1e7 } },
   },
 }

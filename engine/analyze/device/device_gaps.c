@@ -71,13 +71,11 @@ struct explainer {
     bool                  *is_awaited; /* by event: it waited for another stream */
 };
 
-static bool make_thread_waits(struct explainer *explainer, uint32_t id)
+static bool add_waits(const struct explainer *explainer, const struct timeline *timeline,
+                      struct thread_waits *waits)
 {
-    const struct profile  *profile = explainer->profile;
-    const struct timeline *timeline = &profile->timelines.items[id];
-    struct thread_waits   *waits = &explainer->threads[id];
+    const struct profile *profile = explainer->profile;
 
-    waits->is_made = true;
     for (uint32_t j = 0; j < timeline->event_count; j++) {
         uint32_t          event = timeline->first_event + j;
         uint8_t           kind = event_activity(profile, event)->kind;
@@ -90,10 +88,26 @@ static bool make_thread_waits(struct explainer *explainer, uint32_t id)
                                   event_end_ns(profile, event)))
             return false;
     }
+    return true;
+}
+
+/* Whichever thread of a session's pool is free runs an op: what holds up one of them holds up all.
+ */
+static bool make_thread_waits(struct explainer *explainer, uint32_t id)
+{
+    const struct profile *profile = explainer->profile;
+    struct thread_waits  *waits = &explainer->threads[id];
+    bool                  is_pool = profile->format == FORMAT_GRAPH;
+
+    waits->is_made = true;
+    for (size_t t = 0; t < profile->timelines.count; t++)
+        if ((t == id || (is_pool && profile->timelines.items[t].kind == TIMELINE_THREAD)) &&
+            !add_waits(explainer, &profile->timelines.items[t], waits))
+            return false;
     for (size_t i = 0; explainer->start_up && i < explainer->start_up->calls.count; i++) {
         const struct start_up_call *call = &explainer->start_up->calls.items[i];
 
-        if (call->timeline == id && !call->is_blocking &&
+        if ((call->timeline == id || is_pool) && !call->is_blocking &&
             !intervals_add(&waits->compile, explainer->scratch, call->start_ns, call->end_ns))
             return false;
     }

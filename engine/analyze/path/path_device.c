@@ -97,7 +97,8 @@ static bool take_gap(struct walk *walk, struct device_position *at, int64_t from
     struct segment idle = { .frame = NO_ID, .owner = NO_ID, .part = PART_IDLE_OTHER };
     bool           is_done;
 
-    if (launcher != NO_ID)
+    /* The ops of a session are run by whichever thread of its pool is free: none leads. */
+    if (launcher != NO_ID && walk->profile->format != FORMAT_GRAPH)
         walk->leader = launcher;
     idle.frame = cause == GAP_SYNC ? leading_wait(walk, from_ns, t_ns) : NO_ID;
     if (cause == GAP_LAUNCH)
@@ -109,8 +110,7 @@ static bool take_gap(struct walk *walk, struct device_position *at, int64_t from
         idle.part = PART_IDLE_DEPENDENCY;
     else if (cause == GAP_PROFILER || cause == GAP_UNRECORDED)
         idle.part = PART_UNKNOWN;
-    if (idle.part == PART_IDLE_OTHER && walk->leader != NO_ID &&
-        (cause != GAP_OTHER || launcher == NO_ID)) {
+    if (idle.part == PART_IDLE_OTHER && (cause != GAP_OTHER || launcher == NO_ID)) {
         is_done = path_walk(walk, at->step, from_ns, t_ns);
         at->t_ns = from_ns;
     } else {

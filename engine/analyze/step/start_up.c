@@ -38,6 +38,22 @@ static bool is_call(const struct profile *profile, const struct activity *activi
             profile_stat(profile, STAT_CORRELATION, event, &correlation));
 }
 
+/* Records of session runs know no calls: the op that first launches a kernel loads or chooses it.
+ */
+static bool is_choosing(const struct profile *profile, const struct activity *activity,
+                        bool is_first)
+{
+    return profile->format == FORMAT_GRAPH && activity->kind == ACTIVITY_OP && is_first;
+}
+
+/* From how long on a call is one. */
+static int64_t least_ns(const struct start_up *start_up, bool is_first, bool is_choosing)
+{
+    if (is_choosing)
+        return LONG_NS;
+    return is_first && start_up->long_ns > LOAD_NS ? LOAD_NS : start_up->long_ns;
+}
+
 /* Earliest launch by kernel. false: scratch is exhausted. */
 static bool find_first_launches(const struct profile *profile, struct arena *scratch,
                                 struct first_launches *first)
@@ -52,7 +68,9 @@ static bool find_first_launches(const struct profile *profile, struct arena *scr
         uint32_t           kernel, row;
 
         if (flow->kind != FLOW_LAUNCH || flow->to >= profile->event_count ||
-            flow->from >= profile->event_count)
+            flow->from >= profile->event_count ||
+            (profile->format == FORMAT_GRAPH &&
+             event_activity(profile, flow->to)->kind != ACTIVITY_KERNEL))
             continue;
         kernel = event_activity_id(profile, flow->to);
         row = id_map_get(&row_of, kernel);
@@ -115,9 +133,11 @@ static bool find_long(const struct profile *profile, uint32_t host, const struct
                                           .timeline = (uint32_t)t,
                                           .activity = event_activity_id(profile, event) };
 
-            if (ns < (first->is_first[event] && start_up->long_ns > LOAD_NS ? LOAD_NS
-                                                                            : start_up->long_ns) ||
-                !is_call(profile, event_activity(profile, event), event) ||
+            bool choosing =
+                is_choosing(profile, event_activity(profile, event), first->is_first[event]);
+
+            if (ns < least_ns(start_up, first->is_first[event], choosing) ||
+                !(choosing || is_call(profile, event_activity(profile, event), event)) ||
                 (double)intervals_overlap_ns(busy, call.start_ns, call.end_ns) >
                     (1 - (first->is_first[event] ? IDLE_FIRST_SHARE : IDLE_SHARE)) * (double)ns)
                 continue;

@@ -314,7 +314,8 @@ bool steps_few_marked(struct study *study, struct arena *scratch)
 {
     struct intervals busy = { 0 };
     struct steps    *steps = &study->steps;
-    struct step     *step = steps->source == STEPS_MARKER ? few_steps(steps) : NULL;
+    bool             is_told = steps->source == STEPS_MARKER || steps->source == STEPS_SESSION;
+    struct step     *step = is_told ? few_steps(steps) : NULL;
     const char      *why;
     size_t           count;
 

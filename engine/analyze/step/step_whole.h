@@ -11,7 +11,7 @@
  * launched it; so is a wait for work from before the recording. Calls of start-up are kept in
  * study->start_up. false: an arena is exhausted. O(events log events). */
 bool steps_whole_trace(struct study *study, struct arena *scratch);
-/* One or two marked steps have nothing to be compared with: calls of start-up that take a good part of them are kept in
+/* One or two marked steps, or runs of a session, have nothing to be compared with: calls of start-up that take a good part of them are kept in
  * study->start_up as well. false: an arena is exhausted. */
 bool steps_few_marked(struct study *study, struct arena *scratch);
 

@@ -12,7 +12,7 @@ struct named_role {
 static const struct named_role of_graph = { "--graph_path", "a GraphDef",
                                             KIND(TF_GRAPH) | KIND(TF_GRAPH_TEXT) },
                                of_run = { "--run_meta_path", "RunMetadata",
-                                          KIND(TF_RUN) | KIND(TF_RUN_TEXT) },
+                                          KIND(TF_RUN) | KIND(TF_RUN_TEXT) | KIND(TF_TIMELINE) },
                                of_log = { "--op_log_path", "an OpLogProto", KIND(TF_LOG) },
                                of_profile = { "--profile_path", "a ProfileProto",
                                               KIND(TF_PROFILE) };
@@ -52,6 +52,7 @@ static const char *kind_name(struct str bytes, const struct reader *reader)
     case TF_GRAPH_TEXT:
         return "a GraphDef";
     case TF_RUN:
+    case TF_TIMELINE:
     case TF_RUN_TEXT:
         return "RunMetadata";
     case TF_LOG:

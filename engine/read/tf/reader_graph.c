@@ -9,6 +9,7 @@
 #include "read/tf/tf_classic.h"
 #include "read/tf/tf_model.h"
 #include "read/tf/tf_run.h"
+#include "read/tf/tf_timeline.h"
 
 #include <graph.pb-c.h>
 #include <run_metadata.pb-c.h>
@@ -18,6 +19,8 @@ static int score(struct str bytes, const char *path)
     enum tf_kind kind = tf_kind_of(bytes);
 
     (void)path;
+    if (kind == TF_TIMELINE)
+        return 95; /* surer than that it is a trace of some profiler */
     return kind == TF_NONE || kind == TF_PROFILE ? 0 : 80;
 }
 
@@ -91,7 +94,7 @@ struct job {
 
 static bool is_run(enum tf_kind kind)
 {
-    return kind == TF_RUN || kind == TF_RUN_TEXT;
+    return kind == TF_RUN || kind == TF_RUN_TEXT || kind == TF_TIMELINE;
 }
 
 static bool is_text(enum tf_kind kind)
@@ -130,6 +133,39 @@ static void pack(struct job *job, struct part *part)
     part->message = message_of(bytes);
 }
 
+static struct part new_part(const struct job *job, const struct read_input *input,
+                            enum tf_kind kind, int64_t number)
+{
+    struct part   part = { .input = input, .kind = kind, .number = number };
+    struct arena *scratch = &job->model->scratch;
+
+    part.scan.is_classic = job->model->classic != NULL;
+    part.scan.scratch.budget_bytes = part.scan.kept.budget_bytes = scratch->budget_bytes;
+    return part;
+}
+
+/* A part for each run that a trace holds, or one that says why there is none. */
+static bool add_timeline(struct job *job, const struct read_input *input, int64_t *next)
+{
+    struct arena      *scratch = &job->model->scratch;
+    struct tf_timeline timeline = { 0 };
+    struct part        part = new_part(job, input, TF_TIMELINE, *next);
+
+    if (!tf_timeline_read(input->file.bytes, scratch, &timeline, &part.err)) {
+        (*next)++;
+        return vec_push(&job->parts, scratch, part);
+    }
+    part.is_packed = true;
+    for (size_t i = 0; i < timeline.runs.count; i++) {
+        part.number = (*next)++;
+        part.message = message_of(timeline.runs.items[i]);
+        if (!vec_push(&job->parts, scratch, part))
+            return false;
+    }
+    return !timeline.is_cut ||
+           profile_damage(job->model->profile, input->path, 1, "the trace is cut or damaged");
+}
+
 static bool add_parts(struct job *job, const struct read_input *inputs, const enum tf_kind *kinds,
                       size_t count, enum tf_kind kind)
 {
@@ -140,13 +176,16 @@ static bool add_parts(struct job *job, const struct read_input *inputs, const en
     int64_t next = 0;
 
     for (size_t i = 0; i < count; i++) {
-        struct part part = { .input = &inputs[i], .kind = kind };
+        struct part part =
+            new_part(job, &inputs[i], kind, is_numbered ? number_of(inputs[i].path) : next);
 
         if (kinds[i] != kind)
             continue;
-        part.number = is_numbered ? number_of(inputs[i].path) : next;
-        part.scan.is_classic = job->model->classic != NULL;
-        part.scan.scratch.budget_bytes = part.scan.kept.budget_bytes = scratch->budget_bytes;
+        if (kind == TF_TIMELINE) {
+            if (!add_timeline(job, &inputs[i], &next))
+                return false;
+            continue;
+        }
         next++;
         pack(job, &part);
         if (!vec_push(&job->parts, scratch, part))
@@ -164,6 +203,7 @@ static bool read_graph_part(struct tf_model *model, const struct part *part, str
     case TF_LOG:
         return tf_log_read(model, part->message, err);
     case TF_RUN:
+    case TF_TIMELINE:
     case TF_RUN_TEXT: /* The classic tool looks at step_stats alone. */
         return model->classic || tf_partitions_read(model, part->message, err);
     case TF_PROFILE:
@@ -258,7 +298,8 @@ static bool read_parts(struct job *job, struct err *err)
 static bool read(struct read_input *inputs, size_t count, const struct read_options *options,
                  struct profile *profile, struct err *err)
 {
-    static const enum tf_kind order[] = { TF_GRAPH, TF_GRAPH_TEXT, TF_LOG, TF_RUN, TF_RUN_TEXT };
+    static const enum tf_kind order[] = { TF_GRAPH, TF_GRAPH_TEXT, TF_LOG,
+                                          TF_RUN,   TF_RUN_TEXT,   TF_TIMELINE };
     struct tf_model           model;
     bool                      is_read = true, has_any = false, has_meta = false;
     struct job                job = { .model = &model, .options = options };
@@ -298,7 +339,7 @@ static bool read(struct read_input *inputs, size_t count, const struct read_opti
 
 const struct reader reader_graph = {
     .name = "graph",
-    .summary = "TensorFlow graphs (GraphDef) with run metadata and op logs",
+    .summary = "TensorFlow graphs (GraphDef) with run metadata, traces of it and op logs",
     .format = FORMAT_GRAPH,
     .score = score,
     .read = read,

@@ -485,7 +485,8 @@ static bool place_columns(struct tf_model *model, struct err *err)
         profile->ops.items[op].graph_node = op;
     return (group_results(model, &results) && place_tensors(model, &results) &&
             place_attrs(model) && tf_classic_finish(model) &&
-            tf_flops_fill(profile, &model->scratch) && place_events(model)) ||
+            tf_flops_fill(profile, &model->scratch) && place_events(model) &&
+            tf_launches_join(model)) ||
            tf_model_full(err);
 }
 

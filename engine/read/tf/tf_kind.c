@@ -3,6 +3,7 @@
  * first fields fit what each message must have: node names, device names, map entries.
  */
 #include "read/tf/tf_model.h"
+#include "read/tf/tf_timeline.h"
 
 static bool is_plain(struct str text)
 {
@@ -160,6 +161,8 @@ enum tf_kind tf_kind_of(struct str bytes)
 
     if (kind != TF_NONE || bytes.len < 2)
         return kind;
+    if (tf_timeline_is(bytes))
+        return TF_TIMELINE;
     if (bytes.data[0] == 0x0a) {
         kind = kind_of_first(first_submessage(bytes));
         return kind != TF_GRAPH && is_meta_graph(bytes) ? TF_META_GRAPH : kind;

@@ -170,11 +170,16 @@ enum tf_kind {
     TF_GRAPH_TEXT,
     TF_RUN,
     TF_RUN_TEXT,
+    TF_TIMELINE, /* a trace made of run metadata (tf_timeline.h) */
     TF_LOG,
     TF_PROFILE,
     TF_META_GRAPH
 };
 enum tf_kind tf_kind_of(struct str bytes);
+
+/* Which op of the host launched what is on streams, as flows (tf_launches.c); once all events are
+ * in place. O(events log events). false: past the budget. */
+bool tf_launches_join(struct tf_model *model);
 
 /* Fills in floating point operations of one execution from shapes where nothing recorded them
  * (tf_flops.c). false: past the budget. */
