@@ -139,6 +139,14 @@ static bool open_all(struct opened *opened, const struct read_paths *paths,
     return opened->count > 0 || err_set(err, ERR_INPUT, "no input is named");
 }
 
+static bool is_better(const struct reader *reader, size_t count, const struct reader *best,
+                      size_t best_count)
+{
+    if (reader && best && reader->is_substitute != best->is_substitute)
+        return best->is_substitute;
+    return count > best_count;
+}
+
 /* The reader that takes most of the files; the first of them among equals. */
 static const struct reader *chosen_reader(const struct opened *opened)
 {
@@ -150,7 +158,7 @@ static const struct reader *chosen_reader(const struct opened *opened)
 
         for (size_t n = 0; n < opened->count; n++)
             count += opened->kinds[i] && opened->kinds[n] == opened->kinds[i];
-        if (count > best_count) {
+        if (is_better(opened->kinds[i], count, best, best_count)) {
             best_count = count;
             best = opened->kinds[i];
         }

@@ -44,6 +44,7 @@ struct reader {
     const char         *summary; /* for --help: what writes it */
     enum profile_format format;
     bool streams; /* reads input->path by itself when file.bytes.data is NULL: for large .gz */
+    bool is_substitute; /* what it reads is made of files of another reader, which come before it */
     /* How sure it is that these are its bytes: 0 no, 1..100. `bytes` is the whole file (mapped), so
      * look at little of it. */
     int (*score)(struct str bytes, const char *path);
