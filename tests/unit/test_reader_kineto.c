@@ -134,6 +134,50 @@ static uint64_t unknown_of(const struct profile *profile, enum unknown_kind kind
     return 0;
 }
 
+/* Ascend's part of a trace has no categories: work of its device tells its task, and flows which op
+ * asked for it; calls have names of their libraries, and sums of the timeline are no events. */
+TEST(work_of_ascend_has_no_category)
+{
+    struct reading        reading;
+    const struct profile *profile = &reading.profile;
+    const struct device  *device;
+
+    read_text(&reading,
+              STR("[{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::zero_\", \"pid\": 43,"
+                  " \"tid\": 43, \"ts\": \"100.5\", \"dur\": 20},"
+                  "{\"ph\": \"X\", \"cat\": \"enqueue\", \"name\": \"Enqueue\", \"pid\": 43,"
+                  " \"tid\": 43, \"ts\": \"104.5\", \"dur\": 9},"
+                  "{\"ph\": \"s\", \"cat\": \"async_npu\", \"name\": \"torch_to_npu\", \"id\": 9,"
+                  " \"pid\": 43, \"tid\": 43, \"ts\": \"105.5\"},"
+                  "{\"ph\": \"f\", \"cat\": \"async_npu\", \"name\": \"torch_to_npu\", \"id\": 9,"
+                  " \"pid\": 4376751100, \"tid\": 3, \"ts\": \"150.25\", \"bp\": \"e\"},"
+                  "{\"name\": \"aclnnInplaceZero_ZerosLike\", \"pid\": 4376751100, \"tid\": 3,"
+                  " \"ts\": \"150.25\", \"dur\": 1.5, \"args\": {\"Task Type\": \"AI_CORE\","
+                  " \"Stream Id\": 3, \"connection_id\": 8}, \"ph\": \"X\"},"
+                  "{\"name\": \"AscendCL@aclrtSynchronizeStream\", \"pid\": 4302, \"tid\": 43,"
+                  " \"ts\": \"130\", \"dur\": 25, \"args\": {\"Thread Id\": 43, \"Mode\": \"ACL\"},"
+                  " \"ph\": \"X\"},"
+                  "{\"name\": \"Computing\", \"pid\": 4311, \"tid\": 0, \"ts\": \"150.25\","
+                  " \"dur\": 1.5, \"ph\": \"X\"}]"));
+    assert_true(reading.is_fine);
+    assert_int_equal(profile->event_count, 4);
+    assert_int_equal(profile->devices.count, 1);
+    device = &profile->devices.items[0];
+    assert_int_equal(device->kind, DEVICE_OTHER);
+    assert_name(profile, device->name, "NPU 0");
+    assert_int_equal(profile->flows.count, 1);
+    assert_int_equal(profile->flows.items[0].kind, FLOW_LAUNCH);
+    assert_int_equal(event_activity(profile, profile->flows.items[0].from)->kind, ACTIVITY_OP);
+    assert_int_equal(event_activity(profile, profile->flows.items[0].to)->kind, ACTIVITY_KERNEL);
+    assert_int_equal(event_duration_ns(profile, profile->flows.items[0].to), 1500);
+    for (size_t i = 0; i < profile->activities.count; i++)
+        assert_int_equal(profile->activities.items[i].kind == ACTIVITY_SYNC,
+                         str_equal(profile_str(profile, profile->activities.items[i].name),
+                                   STR("AscendCL@aclrtSynchronizeStream")));
+    assert_int_equal(profile->unknowns.count, 0);
+    arena_free(&reading.arena);
+}
+
 TEST(what_is_new_is_told_by_name)
 {
     static const char text[] =

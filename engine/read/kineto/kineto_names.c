@@ -43,6 +43,9 @@ static const struct {
     { STR_INIT("async_gpu"), KINETO_LAUNCH },
     { STR_INIT("async"), KINETO_LAUNCH },
     { STR_INIT("forward_backward"), KINETO_FLOW },
+    { STR_INIT("async_npu"), KINETO_FLOW },
+    { STR_INIT("enqueue"), KINETO_RUNTIME },
+    { STR_INIT("dequeue"), KINETO_RUNTIME },
     { STR_INIT("Trace"), KINETO_FRAME },
 };
 
@@ -81,6 +84,17 @@ enum kineto_class kineto_class(struct str category)
         if (str_ends(category, endings[i].end))
             return endings[i].class;
     return KINETO_UNKNOWN;
+}
+
+enum kineto_class kineto_class_without_category(struct str name, bool is_task, bool is_bare)
+{
+    if (is_task)
+        return KINETO_KERNEL;
+    if (str_fits(name, "AscendCL@*|Node@*|Runtime@*|Model@*"))
+        return KINETO_RUNTIME;
+    return is_bare && str_fits(name, "Computing|Communication|Communication(Not Overlapped)|Free")
+               ? KINETO_FRAME
+               : KINETO_UNKNOWN;
 }
 
 bool kineto_is_device(enum kineto_class class)
@@ -129,6 +143,8 @@ static const struct name_kind name_kinds[] = {
     { CALL, "*emset*", ACTIVITY_LAUNCH },
     { CALL, "*ModuleLoad*|*LibraryLoad*|*LinkComplete*", ACTIVITY_COMPILE },
     { CALL, "*Launch*|enqueueCommand*|runFunction*", ACTIVITY_LAUNCH },
+    { CALL, "*GetWorkspaceSize", ACTIVITY_OTHER },
+    { CALL, "AscendCL@aclnn*|AscendCL@aclop*Execute*", ACTIVITY_LAUNCH },
     { CALL,
       "*Malloc*|*HostAlloc*|*HostRegister*|*MemAlloc*|*MemCreate*|*MemMap*|*MemUnmap*|"
       "*Free*",
@@ -138,8 +154,10 @@ static const struct name_kind name_kinds[] = {
     { DEVICE,
       "nccl*|rccl*|*nvshmem*|*msccl*|*deep_ep*|*hccl*|*cross_device_reduce*|"
       "*multimem_all_*|*_shot_all_reduce*|*allreduce_fusion*|*internode::*|*intranode::*|"
-      "*internode_ll::*",
+      "*internode_ll::*|hcom_*",
       ACTIVITY_COLLECTIVE },
+    { DEVICE, "MEMCPY_ASYNC*", ACTIVITY_MEMCPY },
+    { DEVICE, "EVENT_WAIT*|EVENT_RECORD*|NOTIFY_*|Notify_*", ACTIVITY_WAIT },
     { DEVICE, "__amd_rocclr_copyBuffer*", ACTIVITY_MEMCPY },
     { DEVICE, "__amd_rocclr_fillBuffer*", ACTIVITY_MEMSET },
     { DEVICE, "dma_request*", ACTIVITY_MEMCPY },

@@ -22,12 +22,15 @@ enum kineto_class {
     KINETO_OVERHEAD,
     KINETO_ACCELERATOR, /* device work whose kind only its name tells (MTIA) */
     KINETO_COUNTERS,
-    KINETO_FLOW,   /* forward to backward */
+    KINETO_FLOW,   /* forward to backward; on Ascend from ops to what they launched */
     KINETO_LAUNCH, /* launch flows: they repeat what correlation ids say */
     KINETO_FRAME,  /* spans of the profiler itself */
     KINETO_UNKNOWN
 };
 enum kineto_class   kineto_class(struct str category);
+/* Of events without one, as those of Ascend are that are no ops of PyTorch's: work tells its kind of task, and what has
+ * no arguments sums the timeline up. */
+enum kineto_class kineto_class_without_category(struct str name, bool is_task, bool is_bare);
 /* What stands before the kind of event in a category of a backend that is no GPU's: "npu" of "npu_kernel", "hpu" of
  * "hpu_op". A part of `category`; empty: a GPU's, a host's, or none is named. */
 struct str          kineto_backend(struct str category);

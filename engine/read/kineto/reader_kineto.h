@@ -67,6 +67,7 @@ enum kineto_field {
     FIELD_WAIT_STREAM,
     FIELD_CALL_STACK,
     FIELD_KERNEL, /* that a call launches, in traces of ROCm */
+    FIELD_TASK,   /* what kind of work it is, in traces of Ascend */
     FIELD_COUNT
 };
 _Static_assert(FIELD_COUNT <= 64, "fields are bits of kineto_event.present");
@@ -145,6 +146,7 @@ struct flow_end { /* one end of a flow event, to be bound to an event of its tra
     int64_t  time_ns;
     uint32_t track;
     bool     is_target;
+    bool     is_work; /* the target is work of a device, and the start the op that asked for it */
 };
 struct raw_link { /* device work that waits for a call: correlation or external id */
     uint64_t id;

@@ -75,14 +75,22 @@ static enum track_role track_role(const struct kineto_event *event)
     return roles[event->class];
 }
 
+/* Without a category: one of Ascend, whose files are of one device each and number its process. */
+static uint32_t track_device(struct kineto *kineto, const struct track *track)
+{
+    bool is_counted = track->category.len > 0 || track->role != ROLE_STREAM;
+
+    if (track->role == ROLE_HOST || track->role == ROLE_OTHER || track->is_process_name)
+        return NO_ID;
+    return kineto_device(kineto->profile, track->host, is_counted ? track->process : 0);
+}
+
 static bool fill_track(struct kineto *kineto, struct track *track)
 {
-    bool is_device =
-        track->role != ROLE_HOST && track->role != ROLE_OTHER && !track->is_process_name;
-
-    track->device = is_device ? kineto_device(kineto->profile, track->host, track->process) : NO_ID;
+    track->device = track_device(kineto, track);
     if (track->role == ROLE_STREAM &&
-        !kineto_name_device(kineto->profile, track->device, kineto_backend(track->category)))
+        !kineto_name_device(kineto->profile, track->device,
+                            track->category.len ? kineto_backend(track->category) : STR("npu")))
         return false;
     track->kind = track->role == ROLE_HOST     ? TIMELINE_THREAD
                   : track->role == ROLE_STREAM ? TIMELINE_STREAM
@@ -150,6 +158,16 @@ static uint32_t look_up_event_track(struct kineto *kineto, const struct kineto_e
 static uint32_t look_up_host_track(struct kineto *kineto, const struct kineto_event *event)
 {
     struct track track = { .role = ROLE_HOST };
+
+    track.is_process_name = process_number(kineto, event, FIELD_PROCESS, &track.process);
+    track.is_thread_name = process_number(kineto, event, FIELD_THREAD, &track.thread);
+    return find_track(kineto, &track);
+}
+
+/* Where a flow ends at work of a device. */
+static uint32_t look_up_work_track(struct kineto *kineto, const struct kineto_event *event)
+{
+    struct track track = { .role = ROLE_STREAM };
 
     track.is_process_name = process_number(kineto, event, FIELD_PROCESS, &track.process);
     track.is_thread_name = process_number(kineto, event, FIELD_THREAD, &track.thread);
@@ -364,7 +382,9 @@ static void add_flow_end(struct kineto *kineto, const struct kineto_event *event
         kineto->trouble[TROUBLE_TIME]++;
         return;
     }
-    end.track = host_track(kineto, event);
+    end.is_work = str_equal(event->fields[FIELD_CATEGORY], STR("async_npu"));
+    end.track = end.is_work && is_target ? known_track(kineto, event, look_up_work_track)
+                                         : host_track(kineto, event);
     if (end.track == NO_ID || !vec_push(&kineto->flow_ends, &kineto->scratch, end))
         kineto->is_full = true;
 }

@@ -43,6 +43,7 @@ static ALWAYS_INLINE enum kineto_field find_member(uint32_t key)
 /* Grouped by length: first_field finds the group. */
 static const struct field_name args[] = {
     { STR_INIT("op"), FIELD_NONE, false },
+    { STR_INIT("id"), FIELD_NONE, false },
     { STR_INIT("Seq"), FIELD_COLLECTIVE_SEQUENCE, false },
     { STR_INIT("cid"), FIELD_NONE, false },
     { STR_INIT("src"), FIELD_NONE, false },
@@ -56,6 +57,7 @@ static const struct field_name args[] = {
     { STR_INIT("size"), FIELD_BYTES, false },
     { STR_INIT("cbid"), FIELD_NONE, false },
     { STR_INIT("kind"), FIELD_NONE, false },
+    { STR_INIT("Mode"), FIELD_NONE, false },
     { STR_INIT("Rank"), FIELD_NONE, false },
     { STR_INIT("sqid"), FIELD_NONE, false },
     { STR_INIT("block"), FIELD_BLOCK, true },
@@ -63,6 +65,7 @@ static const struct field_name args[] = {
     { STR_INIT("Bytes"), FIELD_BYTES, false },
     { STR_INIT("dtype"), FIELD_DTYPE, false },
     { STR_INIT("flops"), FIELD_FLOPS, false },
+    { STR_INIT("level"), FIELD_NONE, false },
     { STR_INIT("scope"), FIELD_NONE, false },
     { STR_INIT("device"), FIELD_DEVICE, false },
     { STR_INIT("Ev Idx"), FIELD_NONE, false },
@@ -72,21 +75,29 @@ static const struct field_name args[] = {
     { STR_INIT("queued"), FIELD_NONE, false },
     { STR_INIT("Device"), FIELD_NONE, false },
     { STR_INIT("column"), FIELD_NONE, false },
+    { STR_INIT("Task Id"), FIELD_NONE, false },
+    { STR_INIT("item_id"), FIELD_NONE, false },
     { STR_INIT("context"), FIELD_NONE, false },
     { STR_INIT("seq_num"), FIELD_NONE, false },
     { STR_INIT("graph id"), FIELD_GRAPH, false },
     { STR_INIT("grid dim"), FIELD_NONE, false },
     { STR_INIT("finished"), FIELD_NONE, false },
+    { STR_INIT("Model Id"), FIELD_NONE, false },
+    { STR_INIT("Batch Id"), FIELD_NONE, false },
     { STR_INIT("Comms Id"), FIELD_NONE, false },
     { STR_INIT("host_ctx"), FIELD_NONE, false },
     { STR_INIT("cmd_name"), FIELD_NONE, false },
     { STR_INIT("mem size"), FIELD_NONE, false },
     { STR_INIT("Op count"), FIELD_NONE, false },
     { STR_INIT("Device Id"), FIELD_DEVICE_ID, false },
+    { STR_INIT("Stream Id"), FIELD_STREAM, false },
+    { STR_INIT("Task Type"), FIELD_TASK, false },
+    { STR_INIT("Thread Id"), FIELD_NONE, false },
     { STR_INIT("stream_id"), FIELD_STREAM, false },
     { STR_INIT("direction"), FIELD_DIRECTION, false },
     { STR_INIT("block dim"), FIELD_NONE, false },
     { STR_INIT("num_warps"), FIELD_NONE, false },
+    { STR_INIT("Subtask Id"), FIELD_NONE, false },
     { STR_INIT("Input Dims"), FIELD_DIMS, true },
     { STR_INIT("Input dims"), FIELD_DIMS, true },
     { STR_INIT("Input type"), FIELD_TYPES, true },
@@ -110,6 +121,7 @@ static const struct field_name args[] = {
     { STR_INIT("kernel_name"), FIELD_NONE, false },
     { STR_INIT("warps per SM"), FIELD_NONE, false },
     { STR_INIT("Output names"), FIELD_NONE, false },
+    { STR_INIT("connection_id"), FIELD_NONE, false },
     { STR_INIT("Input Strides"), FIELD_STRIDES, true },
     { STR_INIT("Fwd thread id"), FIELD_FORWARD_THREAD, false },
     { STR_INIT("shared memory"), FIELD_SHARED, false },
@@ -119,6 +131,7 @@ static const struct field_name args[] = {
     { STR_INIT("kernel_kwargs"), FIELD_NONE, false },
     { STR_INIT("Out msg nelems"), FIELD_OUT_ELEMENTS, false },
     { STR_INIT("Total Reserved"), FIELD_RESERVED, false },
+    { STR_INIT("correlation_id"), FIELD_NONE, false },
     { STR_INIT("cuda_sync_kind"), FIELD_SYNC_KIND, false },
     { STR_INIT("wait_on_stream"), FIELD_WAIT_STREAM, false },
     { STR_INIT("Out split size"), FIELD_NONE, false },
@@ -253,6 +266,10 @@ static bool is_wait_on_device(const struct kineto_event *event)
            kineto_kind(event->class, event->fields[FIELD_NAME]) == ACTIVITY_SYNC;
 }
 
+static const uint64_t slice_fields = UINT64_C(1) << FIELD_PHASE | UINT64_C(1) << FIELD_NAME |
+                                     UINT64_C(1) << FIELD_PROCESS | UINT64_C(1) << FIELD_THREAD |
+                                     UINT64_C(1) << FIELD_START | UINT64_C(1) << FIELD_DURATION;
+
 void kineto_scan_event(struct kineto *kineto, struct json_scan *scan, struct kineto_event *event)
 {
     const char *begin = scan->at;
@@ -284,6 +301,10 @@ void kineto_scan_event(struct kineto *kineto, struct json_scan *scan, struct kin
     }
     if (is_wait_on_device(event))
         event->class = KINETO_DEVICE_SYNC;
+    if (!(event->present >> FIELD_CATEGORY & 1) && event->present >> FIELD_NAME & 1)
+        event->class = kineto_class_without_category(
+            event->fields[FIELD_NAME], event->present >> FIELD_TASK & 1,
+            (event->present & ~slice_fields) == 0 && event->new_arg_count == 0);
     if (scan->state == JSON_FINE)
         kineto_learn_event(&kineto->moulds, begin, scan->at, event);
 }

@@ -205,10 +205,26 @@ static const struct timeline *track_timeline(const struct placing *placing, uint
     return row == NO_ID ? NULL : &placing->job->profile->timelines.items[row];
 }
 
+/* Work of a stream that begins at a time, or NO_ID. */
+static uint32_t find_work(const struct placing *placing, const struct timeline *timeline,
+                          int64_t time_ns)
+{
+    const struct profile *profile = placing->job->profile;
+    uint32_t              first = timeline->first_event;
+    size_t                row = LOWER_BOUND(timeline->event_count, i,
+                                            event_start_ns(profile, first + (uint32_t)i) < time_ns);
+
+    return row < timeline->event_count && event_start_ns(profile, first + (uint32_t)row) == time_ns
+               ? first + (uint32_t)row
+               : NO_ID;
+}
+
 static uint32_t bind_flow_end(const struct placing *placing, const struct flow_end *end)
 {
     const struct timeline *timeline = track_timeline(placing, end->track);
 
+    if (timeline && end->is_work && end->is_target)
+        return find_work(placing, timeline, end->time_ns);
     return timeline ? find_op(placing, timeline, end->time_ns) : NO_ID;
 }
 
@@ -231,7 +247,8 @@ static bool join_flows(struct placing *placing, size_t first, size_t end)
         if (from == NO_ID)
             continue;
         to = bind_flow_end(placing, item);
-        if (to != NO_ID && !add_flow(job->profile, from, to, FLOW_FORWARD_BACKWARD))
+        if (to != NO_ID &&
+            !add_flow(job->profile, from, to, item->is_work ? FLOW_LAUNCH : FLOW_FORWARD_BACKWARD))
             return false;
     }
     return true;
