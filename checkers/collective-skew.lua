@@ -9,6 +9,8 @@ return rule {
   params = {
     min_skew_share = { default = 0.20, min = 0, max = 1, unit = "share",
                        doc = "of collective time, the distance between the first and the last rank's start" },
+    high_share = { default = 0.15, min = 0, max = 1, unit = "share",
+                   doc = "share of the step that waits so, from which this is a warning" },
     min_comm_share = { default = 0.05, min = 0, max = 1, unit = "share",
                        doc = "share of the step in collectives" },
   },
@@ -33,6 +35,7 @@ A fact without a price: rules about the late rank have one. Silent where ranks s
     end
     return finding {
       title = ("%s of collective time is waiting for the last rank"):format(fmt.pct(skew)),
+      severity = skew * p.fact["comm.share"] >= cfg.high_share and skew > 0.5 and "warn" or nil,
       evidence = evidence,
       condition = ("starts differ by %s of collective time, %s accepted"):format(
         fmt.pct(skew), fmt.pct(cfg.min_skew_share)),
@@ -43,7 +46,7 @@ A fact without a price: rules about the late rank have one. Silent where ranks s
   end,
 
   examples = {
-    { name = "ranks start apart", finding = true,
+    { name = "ranks start apart", finding = true, severity = "warn",
       facts = { ["step.ns"] = 2e8, ["comm.ns"] = 7e7, ["comm.share"] = 0.33, ["comm.skew_ns"] = 6e7,
                 ["comm.skew_share"] = 0.85, ["ranks.count"] = 2 } },
     { name = "ranks start together", finding = false,

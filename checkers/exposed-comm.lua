@@ -42,16 +42,26 @@ return rule {
     min_core_share = { default = 0.20, min = 0, max = 1, unit = "share",
                        doc = "the same among devices of one process on a host" },
     high_share = { default = 0.15, min = 0, max = 1, unit = "share", doc = "share from which it is an error" },
+    max_skew = { default = 0.5, min = 0, max = 1, unit = "share",
+                 doc = "of collective time that waits for the last rank, above which only the rest counts" },
   },
   doc = [[
 Only the time that no kernel covers counts. Where other ranks come late, waiting for them is part of it: the rules about
-ranks say so. Priced by replay: collectives beside computation, as far as there is enough of it; in a program that does
-not train, as what sending less could save. Of several ranks that are not the job, and whose own schedule waits for the
-host, it is a bound. Silent for one rank, where computation covers them, and where there is none to run them beside.]],
+ranks say so, and where all ranks were given and most of it is that, only the rest counts here. Priced by replay:
+collectives beside computation, as far as there is enough of it; in a program that does not train, as what sending less
+could save. Of several ranks that are not the job, and whose own schedule waits for the host, it is a bound. Silent for
+one rank, where computation covers them, and where there is none to run them beside.]],
 
   check = function(p, cfg)
     if not p:has("device.idle_share") then return on_cores(p, cfg) end
     local step_ns, ns = p.fact["step.ns"], p.fact["part.communication_ns"]
+    local ranks, given = p.fact["coverage.world_size"], p.fact["coverage.hosts"]
+    local lacks = ranks and given and given < ranks
+    -- What waits for the last rank ends when that one comes, whatever runs beside it.
+    local skew = not lacks and p:has("comm.skew_share") and p.fact["comm.matched_by"] ~= "ends"
+      and math.min(1, p.fact["comm.skew_share"]) or 0
+    local waits_ns = skew > cfg.max_skew and skew * ns or 0
+    ns = ns - waits_ns
     local share = ns / step_ns
     if share < cfg.min_share then return nil end
     local _, saved_ns = p:whatif { { "overlap", parts = { "communication" } } }
@@ -64,8 +74,9 @@ host, it is a bound. Silent for one rank, where computation covers them, and whe
     for row in worst:each() do
       evidence[#evidence + 1] = { row.type .. " " .. fmt.kernel(row.name), row.exposed_ns, "ns" }
     end
-    local ranks, given = p.fact["coverage.world_size"], p.fact["coverage.hosts"]
-    local lacks = ranks and given and given < ranks
+    if waits_ns > 0 then
+      evidence[#evidence + 1] = { "beside that, waiting for the last rank", waits_ns, "ns" }
+    end
     if lacks then
       evidence[#evidence + 1] = { "ranks that were not given, waiting for which is inside", ranks - given, "count" }
     end
@@ -98,7 +109,8 @@ host, it is a bound. Silent for one rank, where computation covers them, and whe
     local is_bound = lacks and given > 1 and p:has("replay.device_bound_ns")
       and p.fact["replay.device_bound_ns"] < 0.5 * ns
     local price = is_served and impact.exposed { ns = ns } or is_bound and
-                  impact.share { ns = math.min(ns, room_ns) } or saved_ns and saved_ns > room_ns and
+                  impact.share { ns = math.min(ns, room_ns) } or
+                  saved_ns and saved_ns > (waits_ns > 0 and math.min(ns, room_ns) or room_ns) and
                   impact.replay { { "subtract", parts = { "communication" }, ns = math.min(ns, room_ns) },
                                   fallback = impact.exposed { ns = math.min(ns, room_ns) } } or
                   impact.replay { { "overlap", parts = { "communication" } }, fallback = impact.exposed { ns = ns } }
@@ -122,6 +134,11 @@ host, it is a bound. Silent for one rank, where computation covers them, and whe
                 ["coverage.world_size"] = 128, ["coverage.hosts"] = 2, ["replay.device_bound_ns"] = 1e5 },
       tables = { collectives = { { type = "all-to-all", name = "ncclKernel_SendRecv", exposed_ns = 4e6,
                                    ns = 4e6 } } } },
+    -- 1.9 of 2 ms wait for the last rank: 0.1 ms is less than a twentieth of 10 ms.
+    { name = "the last rank comes late", framework = "pytorch", format = "kineto", finding = false, replay = { 2e6 },
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["comm.exposed_ns"] = 2e6, ["comm.ns"] = 2e6,
+                ["comm.count_per_step"] = 4, ["part.communication_ns"] = 2e6, ["comm.skew_share"] = 0.95,
+                ["coverage.world_size"] = 2, ["coverage.hosts"] = 2 }, tables = { collectives = {} } },
     { name = "a table is gathered by devices of a host", framework = "jax", format = "xspace", finding = true,
       severity = "info", impact_ns = 4e6,
       facts = { ["step.ns"] = 1e7, ["comm.exposed_ns"] = 2.6e7, ["comm.ns"] = 2.6e7, ["comm.count_per_step"] = 4,
