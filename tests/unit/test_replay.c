@@ -44,7 +44,7 @@ static void build_wait(struct profile_builder *b)
     python = builder_timeline(b, host, NO_ID, "python");
     worker = builder_timeline(b, host, NO_ID, "worker");
     builder_slice(b, python, "train", ACTIVITY_STEP, 0, 100000);
-    builder_slice(b, python, "prepare", ACTIVITY_PYTHON, 0, 30000);
+    builder_slice(b, python, "prepare", ACTIVITY_OTHER, 0, 30000);
     builder_slice(b, python, "PjitFunction(f)", ACTIVITY_DISPATCH, 30000, 2000);
     builder_slice(b, python, "block_until_ready", ACTIVITY_SYNC, 32000, 58000);
     builder_slice(b, worker, "fusion", ACTIVITY_OP, 33000, 55000);
@@ -83,7 +83,7 @@ TEST(work_beside_needs_a_core)
     workers[0] = builder_timeline(&b, host, NO_ID, "worker 0");
     workers[1] = builder_timeline(&b, host, NO_ID, "worker 1");
     builder_slice(&b, python, "train", ACTIVITY_STEP, 0, 100000);
-    builder_slice(&b, python, "prepare", ACTIVITY_PYTHON, 0, 40000);
+    builder_slice(&b, python, "prepare", ACTIVITY_OTHER, 0, 40000);
     builder_slice(&b, python, "block_until_ready", ACTIVITY_SYNC, 40000, 60000);
     builder_slice(&b, workers[0], "fusion", ACTIVITY_OP, 40000, 60000);
     builder_slice(&b, workers[1], "fusion.1", ACTIVITY_OP, 40000, 60000);
@@ -99,10 +99,11 @@ TEST(work_beside_needs_a_core)
 }
 
 /*
- * One step of 100 us: 80 us of Python, beside which a worker computes 40 us, then 20 us that the
- * step waits for. Without the Python what was computed beside it is waited for: 60 us stay on eight
- * hardware threads. On two, which share a core, one and a half thread did 1.15 of a core's work, so
- * that those 40 us are 40 * 1.15 / 1.5 alone. So it is when the 80 us are copies to a device.
+ * One step of 100 us: 80 us of the host's own work, beside which a worker computes 40 us, then 20
+ * us that the step waits for. Without it what was computed beside it is waited for: 60 us stay on
+ * eight hardware threads. On two, which share a core, one and a half thread did 1.15 of a core's
+ * work, so that those 40 us are 40 * 1.15 / 1.5 alone. So it is when the 80 us are copies to a
+ * device.
  */
 TEST(computing_beside_the_host_stays)
 {
@@ -111,9 +112,9 @@ TEST(computing_beside_the_host_stays)
         double             factor, left_ns;
         enum activity_kind kind;
         enum part          part;
-    } cases[] = { { 8, 0, 60000, ACTIVITY_PYTHON, PART_HOST },
-                  { 8, 0.75, 80000, ACTIVITY_PYTHON, PART_HOST },
-                  { 2, 0, 20000 + 40000 * 1.15 / 1.5, ACTIVITY_PYTHON, PART_HOST },
+    } cases[] = { { 8, 0, 60000, ACTIVITY_OTHER, PART_HOST },
+                  { 8, 0.75, 80000, ACTIVITY_OTHER, PART_HOST },
+                  { 2, 0, 20000 + 40000 * 1.15 / 1.5, ACTIVITY_OTHER, PART_HOST },
                   { 8, 0, 60000, ACTIVITY_TRANSFER, PART_COPY } };
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

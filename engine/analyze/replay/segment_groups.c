@@ -80,10 +80,25 @@ static bool is_of_host(const struct segment *segment)
     return !segment->on_device && (segment->part == PART_HOST || segment->part == PART_IDLE_LAUNCH);
 }
 
+/* Python that its tracer was called in, where no accelerator's work tells what of it is waited for.
+ */
+static bool is_traced_python(const struct grouping *grouping, const struct segment *segment)
+{
+    const struct path    *path = &grouping->study->path;
+    const struct profile *profile = grouping->study->profile;
+
+    return profile->format == FORMAT_XSPACE && !path->has_device && segment->frame != NO_ID &&
+           (segment->part == PART_HOST || segment->part == PART_INPUT) &&
+           event_activity(profile, path->frames.items[segment->frame].event)->kind ==
+               ACTIVITY_PYTHON;
+}
+
 static double recorder_ns(const struct grouping *grouping, const struct segment *segment)
 {
     double ns = (double)(segment->end_ns - segment->start_ns);
 
+    if (is_traced_python(grouping, segment))
+        return recorder_of_python_ns(ns);
     return is_of_host(segment) ? fmin(grouping->recorder * recorder_of_ns(ns), ns) : 0;
 }
 
