@@ -106,6 +106,23 @@ def check(path):
     expect(path.endswith(".pb") or any("trace made of a profile" in note for note in notes), f"{path}: notes {notes}")
 
 
+def check_oldest():
+    """What TensorFlow 2.0 says in other words: names of ops run one by one, long names, and stats in one text."""
+    device = data(1, number(1, 1) + data(2, data(1, HOST) + data(3, number(1, MAIN) + data(2, data(1, "python")))))
+    rows = [(0, " MatMul", {"label": ""}), (2, "Sub", {"long name": "loss/Sub:Sub", "label": "id=7,device=/job:x/device:CPU:0"})]
+    for start, name, args in rows:
+        event = number(1, 1) + number(2, MAIN) + data(3, name) + number(9, picos(start)) + number(10, picos(1))
+        device += data(4, event + b"".join(data(11, data(1, key) + data(2, value)) for key, value in args.items()))
+    write("oldest.trace", device)
+    rows = json.loads(run("table", "ops", "--format", "json", "oldest.trace")[1])["rows"]
+    expect(sorted((row["name"], row["type"]) for row in rows) == [("MatMul", "MatMul"), ("loss/Sub", "Sub")], f"oldest: {rows}")
+    trace = data(1, number(1, 0) + data(2, data(1, "/job:localhost/replica:0/task:0/device:CPU:0") + number(2, 0)))
+    trace += data(4, data(3, "x") + number(9, 5) + number(10, 5) + data(11, data(1, "label") + data(2, "x = _Arg()")))
+    write("beta.trace", trace)
+    status, _, err = run("advise", "beta.trace")
+    expect(status == 3 and "before its release" in err, f"beta: status {status}, {err!r}")
+
+
 def check_unused():
     """A GPU of which nothing was recorded: ops of milliseconds ran on the host; ops of microseconds may have been handed
     over to it, and then nobody knows what it did."""
@@ -144,6 +161,7 @@ def main():
     write("local.trace", as_message())
     for path in ("h.xplane.pb", "h.trace.json", "h.trace.json.gz", "local.trace"):
         check(path)
+    check_oldest()
     check_unused()
     check_launches()
     status, out, err = run("advise", "--format", "json", "h.trace.json", "h.xplane.pb")

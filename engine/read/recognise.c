@@ -85,6 +85,24 @@ static bool is_saved_model(struct str bytes)
            (is_meta_graph(field.bytes) || str_contains(head_of(field.bytes), STR("saved_model")));
 }
 
+/* A map of devices by number, of the names that sessions give them. */
+static bool is_device_trace(struct str bytes)
+{
+    struct message message = message_of(bytes);
+    struct field   field = { 0 };
+    struct err     ignored = { 0 };
+
+    if (!message_next(&message, &field, &ignored) || !field_is_bytes(&field, 1))
+        return false;
+    message = message_of(field.bytes);
+    if (!message_next(&message, &field, &ignored) || !field_is_number(&field, 1) ||
+        !message_next(&message, &field, &ignored) || !field_is_bytes(&field, 2))
+        return false;
+    message = message_of(field.bytes);
+    return message_next(&message, &field, &ignored) && field_is_bytes(&field, 1) &&
+           str_starts(field.bytes, STR("/job:"));
+}
+
 static bool is_lfs(struct str bytes)
 {
     return str_starts(bytes, STR("version https://git-lfs"));
@@ -114,6 +132,8 @@ static const struct {
     { is_tfevents, "is a TensorBoard event file",
       "name the log directory; profiles lie in plugins/profile/RUN" },
     { is_saved_model, "is a SavedModel", "a model holds no times; record a profile of a run" },
+    { is_device_trace, "is a trace of the profiler of TensorFlow 2.0 before its release",
+      "record it with a released version; they write what is read" },
     { is_text_damaged, "is damaged: a text tool replaced its bytes by U+FFFD",
       "copy the file again in binary mode; what was replaced cannot be restored" },
     { is_utf16, "is text in UTF-16",

@@ -74,8 +74,10 @@ static enum tf_kind kind_of_first(struct str bytes)
         return TF_NONE;
     if (has(&first, 1, WIRE_VARINT) && has(&first, 2, WIRE_BYTES)) {
         inner = look(first.fields[2].bytes);
-        return !first.fields[3].number && !inner.is_damaged && has_name(&inner, 1) ? TF_PROFILE
-                                                                                   : TF_NONE;
+        return !first.fields[3].number && !inner.is_damaged && has_name(&inner, 1) &&
+                       inner.fields[1].bytes.data[0] != '/' /* a device of a trace */
+                   ? TF_PROFILE
+                   : TF_NONE;
     }
     if (has(&first, 1, WIRE_BYTES)) {
         inner = look(first.fields[1].bytes);

@@ -25,6 +25,8 @@ static int score(struct str bytes, const char *path)
 
         if (plane.number > XPLANE_STATS || is_bytes != (plane.type == WIRE_BYTES))
             return 0;
+        if (plane.number == XPLANE_NAME && plane.bytes.len && (uint8_t)plane.bytes.data[0] < ' ')
+            return 0; /* a message, no name */
         if (plane.number == XPLANE_NAME)
             return str_fits(plane.bytes, "/*|Task Environment") ? 95 : 50;
     }

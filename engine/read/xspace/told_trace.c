@@ -10,7 +10,7 @@ enum { TRACE_DEVICES = 1, TRACE_EVENTS = 4, DEVICE_NAME = 1, DEVICE_RESOURCES = 
 enum { RESOURCE_NAME = 1, EVENT_DEVICE = 1, EVENT_RESOURCE = 2, EVENT_NAME = 3 };
 enum { EVENT_START_PS = 9, EVENT_PS = 10, EVENT_ARGS = 11, ENTRY_KEY = 1, ENTRY_VALUE = 2 };
 
-static const struct str long_name = STR_INIT("long_name");
+static const struct str long_names[] = { STR_INIT("long_name"), STR_INIT("long name") };
 
 static bool is_json(struct str bytes)
 {
@@ -43,7 +43,7 @@ static bool is_message(struct str bytes)
            find_field(device.bytes, ENTRY_KEY, WIRE_VARINT, &key) &&
            find_field(device.bytes, ENTRY_VALUE, WIRE_BYTES, &value) &&
            find_field(value.bytes, DEVICE_NAME, WIRE_BYTES, &name) &&
-           str_starts(name.bytes, STR("/"));
+           str_fits(name.bytes, "/host:*|/device:*");
 }
 
 enum told_kind told_trace_kind(struct str bytes)
@@ -61,7 +61,7 @@ static uint32_t intern_of(struct told *told, struct str text)
 
 static void add_stat(struct told *told, struct told_event *event, struct str key, struct str value)
 {
-    if (str_equal(key, long_name)) {
+    if (str_equal(key, long_names[0]) || str_equal(key, long_names[1])) {
         event->long_name = intern_of(told, value);
         return;
     }
@@ -212,6 +212,30 @@ static void read_device(struct told *told, struct str entry)
     }
 }
 
+/* "id=12,device=…": stats in one text. */
+static void add_label(struct told *told, struct told_event *event, struct str label)
+{
+    while (label.len) {
+        struct str value = str_cut(&label, ','), key = str_cut(&value, '=');
+
+        if (key.len && value.len && str_find(key, ' ') == key.len)
+            add_stat(told, event, key, value);
+    }
+}
+
+/* TensorFlow 2.0 calls an op that is run one by one " MatMul", later versions "MatMul:MatMul". */
+static void name_event(struct told *told, struct told_event *event, struct str name)
+{
+    struct str  type = str_trim(name);
+    struct text text = { .arena = told->arena };
+
+    event->name = intern_of(told, type);
+    if (name.len > type.len && event->long_name == NO_ID) {
+        text_print(&text, "%.*s:%.*s", STR_ARG(type), STR_ARG(type));
+        event->long_name = intern_of(told, text_str(&text));
+    }
+}
+
 static void read_trace_event(struct told *told, struct str bytes)
 {
     struct told_event event = { .long_name = NO_ID, .first_stat = (uint32_t)told->stats.count };
@@ -233,10 +257,14 @@ static void read_trace_event(struct told *told, struct str bytes)
             event.ps = field_int64(&field);
         else if (field_is_bytes(&field, EVENT_ARGS) &&
                  find_field(field.bytes, ENTRY_KEY, WIRE_BYTES, &key) &&
-                 find_field(field.bytes, ENTRY_VALUE, WIRE_BYTES, &value))
-            add_stat(told, &event, key.bytes, value.bytes);
+                 find_field(field.bytes, ENTRY_VALUE, WIRE_BYTES, &value)) {
+            if (str_equal(key.bytes, STR("label")))
+                add_label(told, &event, value.bytes);
+            else
+                add_stat(told, &event, key.bytes, value.bytes);
+        }
     }
-    event.name = intern_of(told, name);
+    name_event(told, &event, name);
     told->is_full |= !vec_push(&told->events, told->arena, event);
 }
 
