@@ -101,6 +101,17 @@ def check_start_up():
     expect(not priced, f"first run: {priced} price what is paid once")
 
 
+def check_tasks():
+    """Of 8 ms a worker waits 5 for what the parameter server sends, and multiplies for 3."""
+    worker = "/job:worker/replica:0/task:0/device:CPU:0"
+    rows = [(worker, 0, 1, "_SOURCE", "NoOp"), (worker, 1, 4_999, "RecvTensor", "RecvTensor"),
+            (worker, 5_000, 3_000, "y/MatMul", "MatMul", "x_S3", "w_S5")]
+    write("tasks.json", json.dumps(trace(rows)))
+    parts = {part["part"]: part["ms"] for part in advice("tasks.json")["composition"]}
+    near(parts.get("communication", 0), 5.0, "what the other task sends, in ms")
+    near(parts.get("compute", 0), 3.0, "the product beside it, in ms")
+
+
 def main():
     write("step.json", json.dumps(trace(STEP)))
     write("indented.json", json.dumps(trace(STEP), indent=4))
@@ -109,6 +120,7 @@ def main():
         check_step(path)
     check_merged()
     check_start_up()
+    check_tasks()
     whole = json.dumps(trace(STEP))
     write("cut.json", whole[:int(0.9 * len(whole))])
     status, _, err = run("info", "cut.json")

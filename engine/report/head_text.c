@@ -64,6 +64,8 @@ static void add_steps(struct text *line, const struct study *study)
         add_item(line, "no steps marked: the whole trace");
     else if (range.used == 1)
         add_item(line, "step %lld", (long long)range.first);
+    else if (range.last <= range.first) /* a program that counts from 0 again */
+        add_item(line, "%u steps", range.used);
     else
         add_item(line, "steps %lld…%lld", (long long)range.first, (long long)range.last);
     if (range.used > 0 && study->steps.source == STEPS_INFERRED)

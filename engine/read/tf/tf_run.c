@@ -147,7 +147,7 @@ static uint8_t activity_kind(bool is_thread, struct str name)
     if (str_contains(name, STR("emset")))
         return ACTIVITY_MEMSET;
     if (str_equal(name, STR("RecvTensor")))
-        return ACTIVITY_TRANSFER;
+        return ACTIVITY_COLLECTIVE; /* recorded of what another task sends */
     return is_thread ? ACTIVITY_OP : ACTIVITY_KERNEL;
 }
 
