@@ -41,6 +41,28 @@ TEST(attention_is_spelled_out)
     builder_free(&program.b);
 }
 
+/* Smoothed targets, one-hot, converted, scaled and shifted, before the log-softmax that they are
+ * multiplied with: eight ops of 2 us, one of them the softmax, are one loss. */
+TEST(smoothed_targets_are_a_loss)
+{
+    static const char *const ops[] = { "aten::mul", "aten::add", "aten::log_softmax",
+                                       "aten::mul", "aten::sum", "aten::neg" };
+    struct program           program;
+    struct err               err = { 0 };
+
+    start(&program);
+    call(&program, "aten::one_hot", "i64[64]", 2000);
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+        call(&program, ops[i], "f32[64,900]", 2000);
+    call(&program, "aten::mean", "f32[64]", 2000);
+    builder_finish(&program.b);
+    assert_true(analysis_eager_idioms.run(&program.b.study, &err));
+    assert_true(cell(&program, "eager_idioms", "count") == 1);
+    assert_true(cell(&program, "eager_idioms", "ns") == 16000);
+    assert_true(cell(&program, "eager_idioms", "pivot_ns") == 2000);
+    builder_free(&program.b);
+}
+
 /*
  * Ten rounds of select (1 us) and mul (2 us) with 0.1 us behind each: from the first to the last
  * forward call 10 x 3.2 - 0.1 us = 31.9 us, and 10 backward nodes of 3 us without pauses.

@@ -99,6 +99,9 @@ static const struct {
       'v' },
 };
 
+/* One-hot rows, which smoothing scales and shifts. */
+#define TARGETS "(?:1c?[*+]{0,2})?"
+
 /* Tried in this order: the first takes the calls. */
 static const struct {
     const char *name;
@@ -109,8 +112,8 @@ static const struct {
     { "outer", "B{1,2}[*+pxhakc]{0,3}[uN]", "B", true },
     { "attention", "m[*+kcd]{0,5}(?:s|(?:a\\+)?x[cd]?u\\*)[cdk*]{0,3}m", "sx", false },
     { "onehot-product", "1c?m", "1", true },
-    { "loss", "(?:1c?)?[sl](?:\\+?o)?(?:1c?)?(?:\\+?o)?[*G](?:\\+?o)?[*nu+]{1,4}", "sl", false },
-    { "loss", "(?:1c?)?(?:a\\+)?xu\\*(?:\\+?o)?(?:1c?)?(?:\\+?o)?[*G](?:\\+?o)?[*nu+]{1,4}", "x",
+    { "loss", TARGETS "[sl](?:\\+?o)?" TARGETS "(?:\\+?o)?[*G](?:\\+?o)?[*nu+]{1,4}", "sl", false },
+    { "loss", TARGETS "(?:a\\+)?xu\\*(?:\\+?o)?" TARGETS "(?:\\+?o)?[*G](?:\\+?o)?[*nu+]{1,4}", "x",
       false },
     { "gelu-tanh", "\\*{0,2}[p*]\\*{0,2}\\+\\*{1,2}h(?:\\*{0,2}\\+\\*{1,2})", "h", false },
     { "gelu-erf", "\\*{1,2}e(?:\\*?\\+\\*{1,2})", "e", false },
