@@ -383,13 +383,16 @@ TEST(randomness_and_pace_are_seen)
 }
 
 /* A producer that is at work for 80 us of each 100 us step, more than half of it. Whether it holds
- * the step is whether the consumer waits in the buffer: 2 us, ready; 60 us, not. */
+ * the step is whether the consumer waits in the buffer: 2 us, ready; 60 us, not. Where it is at
+ * work for 290 us of each 300, the buffer runs dry, though nobody waits yet. */
 TEST(ready_batches_keep_up)
 {
     static const struct {
-        int64_t wait_ns;
+        int64_t wait_ns, made_ns, each_ns;
         double  keeps_up;
-    } rows[] = { { 2000, 1 }, { 60000, 0 } };
+    } rows[] = { { 2000, 80000, 100000, 1 },
+                 { 60000, 80000, 100000, 0 },
+                 { 2000, 290000, 300000, 0 } };
 
     for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
         struct profile_builder b;
@@ -406,12 +409,15 @@ TEST(ready_batches_keep_up)
                           rows[i].wait_ns);
             builder_slice(&b, python, "dense/MatMul:MatMul", ACTIVITY_OP, t + rows[i].wait_ns,
                           100000 - rows[i].wait_ns);
-            builder_slice(&b, producer, "Iterator::Root::Prefetch::Batch", ACTIVITY_INPUT_STAGE,
-                          t + 10000, 80000);
+            if (t % rows[i].each_ns == 0 && t + rows[i].each_ns <= 1000000)
+                builder_slice(&b, producer, "Iterator::Root::Prefetch::Batch", ACTIVITY_INPUT_STAGE,
+                              t + 10000, rows[i].made_ns);
             builder_step(&b, host, t, t + 100000);
         }
         finish_input(&b);
-        assert_float_equal(builder_fact(&b, "input.period_ns"), 80000, 1);
+        assert_true(rows[i].made_ns > 80000 ||
+                    fabs(builder_fact(&b, "input.period_ns") - 80000) < 1);
+        assert_float_equal(builder_fact(&b, "input.refill_ns"), (double)rows[i].made_ns, 1);
         assert_float_equal(builder_fact(&b, "input.keeps_up"), rows[i].keeps_up, 0);
         builder_free(&b);
     }

@@ -30,6 +30,10 @@ static const struct fact_spec produces[] = {
       "session runs of other threads fill the queue that the step takes from" },
     { "input.cache_fill_ns", UNIT_NS,
       "a step's wait for stages whose results a cache keeps from now on" },
+    { "input.refill_ns", UNIT_NS,
+      "time one thread takes to make what a step takes out of the buffer that it fills; where that "
+      "is "
+      "longer than a step, steps live on what the buffer held" },
     { "input.demanded_ns", UNIT_NS,
       "a step's time of stages that read files on demand, less those below" },
     { "input.advanced_ns", UNIT_NS, "of those that read files in advance" },
@@ -52,6 +56,7 @@ enum {
     FACT_BOTTLENECK_NS,
     FACT_QUEUE,
     FACT_CACHE_FILL,
+    FACT_REFILL,
     FACT_CATEGORIES
 };
 
@@ -266,16 +271,38 @@ static bool finds_batches_ready(const struct study *study)
     return false;
 }
 
+/* What one thread takes to put back into its buffer what a step takes out: whole calls of the stage
+ * below the buffer, also where they began before the looked-at steps or end behind them. */
+static double refill_ns(const struct study *study)
+{
+    static const double FEWEST_CALLS = 2;
+    const struct stage *stages = study->pipeline->stages.items;
+    double              longest_ns = 0;
+
+    for (size_t i = 0; i < study->pipeline->stages.count; i++) {
+        const struct stage *buffer = stages[i].parent == NO_ID ? NULL : &stages[stages[i].parent];
+        double              ns;
+
+        if (!buffer || !buffer->is_async || buffer->parallelism > 1 || stages[i].instances > 1 ||
+            stages[i].calls * (double)study->path.step_rows.count < FEWEST_CALLS)
+            continue;
+        ns = buffer->calls * stages[i].total_ns / stages[i].calls;
+        longest_ns = ns > longest_ns ? ns : longest_ns;
+    }
+    return longest_ns;
+}
+
 /* A pipeline in other threads that needs half a step for a batch, or whose batches lie ready, does
- * not hold the step. */
+ * not hold the step, unless they lie there from before and new ones take longer than steps. */
 static bool set_pace(struct study *study, double period_ns)
 {
-    static const double PACE = 0.5, INLINE = 0.1, INLINE_OF_STEP = 0.03, MOST_FILLS = 0.5;
-    struct facts       *facts = &study->facts;
-    double              step_ns = study->steps.mean_ns, inline_ns = study->pipeline->inline_ns;
-    bool                is_prefetched =
+    static const double PACE = 0.5, INLINE = 0.1, INLINE_OF_STEP = 0.03, MOST_FILLS = 0.5,
+                        RUNS_DRY = 1.15;
+    struct facts *facts = &study->facts;
+    double        step_ns = study->steps.mean_ns, inline_ns = study->pipeline->inline_ns;
+    bool          is_prefetched =
         period_ns > 0 && (inline_ns < INLINE * period_ns || inline_ns < INLINE_OF_STEP * step_ns);
-    double wait_share = 0, wait_ns = 0, fill_ns = cache_fill_ns(study);
+    double wait_share = 0, wait_ns = 0, fill_ns = cache_fill_ns(study), made_ns = refill_ns(study);
     bool   fills_cache;
 
     facts_get(facts, "input.wait_share", &wait_share);
@@ -283,9 +310,11 @@ static bool set_pace(struct study *study, double period_ns)
     fills_cache = fill_ns > 0 && fill_ns >= MOST_FILLS * wait_ns;
     return facts_set(facts, &produces[FACT_PREFETCHED], is_prefetched) &&
            facts_set(facts, &produces[FACT_CACHE_FILL], fill_ns) &&
+           facts_set(facts, &produces[FACT_REFILL], made_ns) &&
            facts_set(facts, &produces[FACT_KEEPS_UP],
-                     fills_cache || (is_prefetched && wait_share < PACE &&
-                                     (period_ns < PACE * step_ns || finds_batches_ready(study))));
+                     fills_cache ||
+                         (is_prefetched && wait_share < PACE && made_ns < RUNS_DRY * step_ns &&
+                          (period_ns < PACE * step_ns || finds_batches_ready(study))));
 }
 
 /* Graphs tell of stages that no event shows: with both, batches are made ahead by several threads.
