@@ -195,6 +195,9 @@ TEST(figures_name_the_nameless)
         { 7, 0, 80, 16.945512448, "", "NVIDIA V100 16GB, by its figures" },
         { 9, 0, 104, 68.702699520, "AMD Radeon Graphics",
           "AMD Radeon Graphics (AMD Instinct MI210 or a die of an MI250, by its figures)" },
+        { 7, 5, 48, 16.908615680, "", "NVIDIA Quadro RTX 5000, by its figures" },
+        { 7, 5, 48, 8.369, "", "NVIDIA GeForce RTX 2080 Super, by its figures" },
+        { 6, 1, 28, 11.721375744, "", "NVIDIA GeForce GTX 1080 Ti, by its figures" },
         { 9, 4, 304, 206.141652992, "AMD Instinct MI300X", "AMD Instinct MI300X" },
         { 9, 4, 303, 206.141652992, "", "" },
         { 0, 0, 0, 0, "", "" },
@@ -395,12 +398,14 @@ TEST(kernels_tell_what_they_are_made_for)
 }
 
 /* 80 multiprocessors at 1.53 GHz do 1024 operations a cycle each: 125.3 TFLOP/s; 304 units of AMD
- * at 2.1 GHz 2048: 1307.4. Without a clock, or of an unknown architecture: nothing. */
+ * at 2.1 GHz 2048: 1307.4; 28 of compute capability 6.1 at 1.582 GHz 256 in 32 bits, not 128 as
+ * of 6.0: 11.34. Without a clock, or of an unknown architecture: nothing. */
 TEST(rates_give_the_rest)
 {
     struct profile_builder b;
     struct hardware        made;
-    struct device          volta = device_of(7, 0, 80, 20), cdna = device_of(9, 4, 304, 100);
+    struct device          volta = device_of(7, 0, 80, 20), cdna = device_of(9, 4, 304, 100),
+                  pascal = device_of(6, 1, 28, 20);
 
     builder_start(&b, FORMAT_XSPACE);
     assert_null(hardware_of(&b.profile, &volta, &made));
@@ -412,6 +417,10 @@ TEST(rates_give_the_rest)
     cdna.is_amd = true;
     assert_ptr_equal(hardware_of(&b.profile, &cdna, &made), &made);
     assert_true(fabs(made.f16_flops_per_s - 1307.4432e12) < 1e6);
+    pascal.clock_hz = 1.582e9;
+    assert_ptr_equal(hardware_of(&b.profile, &pascal, &made), &made);
+    assert_true(fabs(made.f32_flops_per_s - 11.339776e12) < 1e6);
+    assert_true(fabs(made.f64_flops_per_s - 0.354368e12) < 1e6);
     volta.compute_major = 3;
     assert_null(hardware_of(&b.profile, &volta, &made));
     builder_free(&b);
