@@ -160,14 +160,23 @@ void bind_read_edits(lua_State *lua, int index, struct arena *arena, struct edit
         luaL_error(lua, "a list of edits is empty");
 }
 
+/* A factor: what is claimed becomes faster, and is still launched. */
+static void read_claim(lua_State *lua, int index, struct arena *arena, struct edit_list *list)
+{
+    struct edit edit = { .kind = EDIT_SCALE,
+                         .select = read_select(lua, index, arena),
+                         .factor = number_field(lua, index, "factor", 0) };
+
+    add_edit(lua, arena, list, edit);
+}
+
 void bind_read_claims(lua_State *lua, int index, struct arena *arena, struct edit_list *list)
 {
     luaL_checktype(lua, index, LUA_TTABLE);
     index = lua_absindex(lua, index);
     if (lua_rawgeti(lua, index, 1) == LUA_TNIL) { /* one select */
         lua_pop(lua, 1);
-        add_edit(lua, arena, list,
-                 (struct edit) { .kind = EDIT_SCALE, .select = read_select(lua, index, arena) });
+        read_claim(lua, index, arena, list);
         return;
     }
     lua_pop(lua, 1);
@@ -176,8 +185,7 @@ void bind_read_claims(lua_State *lua, int index, struct arena *arena, struct edi
         int top = lua_gettop(lua);
         if (list->edits.count == MAX_EDITS)
             luaL_error(lua, "more than %d claims", MAX_EDITS);
-        add_edit(lua, arena, list,
-                 (struct edit) { .kind = EDIT_SCALE, .select = read_select(lua, top, arena) });
+        read_claim(lua, top, arena, list);
         lua_pop(lua, 1);
     }
     lua_pop(lua, 1);

@@ -27,7 +27,7 @@ return rule {
     if saved_ns < 1e6 then return nil end
     return finding {
       condition = "it is faster", evidence = { { "selected", selected_ns, "ns" } },
-      claims = { { parts = parts }, { kinds = kinds } },
+      claims = { { parts = parts, factor = 0.5 }, { kinds = kinds } },
       remedy = { text = "Do so." }, impact = p:has("excess") and impact.cells(p:table("excess")) or impact.exposed { ns = saved_ns },
     }
   end,
