@@ -40,6 +40,37 @@ TEST(rows_that_are_cut_off)
     }
 }
 
+/* Of 100 rows a fusion of 10 ms takes exponentials, and one row is cut out. Behind the fusion 99 of
+ * 100 parts are too much; inside of it the others are never computed. */
+TEST(rows_that_are_cut_off_in_a_fusion)
+{
+    for (int is_inside = 0; is_inside < 2; is_inside++) {
+        struct program program;
+        uint32_t       x, fusion, inside, last, cut;
+
+        start(&program);
+        x = add(&program, "parameter", "-> f32[100,50]", NULL, NO_ID, NO_ID);
+        fusion = x + (is_inside ? 4 : 3);
+        inside = add(&program, "parameter", "-> f32[100,50]", NULL, fusion, x);
+        last = add(&program, "exponential", "f32[100,50] -> f32[100,50]", "jit(f)/exp", fusion,
+                   inside);
+        if (is_inside)
+            last = add(&program, "slice", "f32[100,50] -> f32[1,50]", "jit(f)/slice", fusion, last);
+        assert_int_equal(add(&program, "fusion",
+                             is_inside ? "f32[100,50] -> f32[1,50]" : "f32[100,50] -> f32[100,50]",
+                             "jit(f)/exp", NO_ID, x),
+                         fusion);
+        link(&program, last, fusion);
+        cut = is_inside ? fusion
+                        : add(&program, "slice", "f32[100,50] -> f32[1,50]", "jit(f)/slice", NO_ID,
+                              fusion);
+        add(&program, "sort", "f32[1,50] -> f32[1,50]", "jit(f)/sort", NO_ID, cut);
+        run_step(&program, (uint32_t[]) { fusion }, (int64_t[]) { 10000000 }, 1);
+        assert_true(fabs(claimed(&program, "cut-results") - (is_inside ? 0 : 9.9e6)) < 1);
+        release(&program);
+    }
+}
+
 /* Four experts work on 100 rows, 8 ms, and a product with a one-hot mask, 2 ms, keeps one of them
  * for each row: three of four parts are too much. Where all are needed only those of the product
  * with the mask are. Making the mask, 1 ms, goes with the products, unless something else takes it.

@@ -200,9 +200,21 @@ static bool find_part(struct ledger *ledger, const struct detector *self, const 
     return waste_claim(&waste, self, LEAST_SHARE, detail);
 }
 
+/* A fusion computes what is asked of its result: what is cut off inside of it is not even begun. */
+static double cut_behind_fusion(const struct parts *parts, uint32_t op)
+{
+    const struct waste *waste = parts->axes.waste;
+    uint32_t            timed = compiled_timed(waste->compiled, op);
+
+    return timed != op && compiled_is_type(waste->compiled, timed, "fusion") &&
+                   !waste_is(waste, op, "dot|convolution")
+               ? parts_cut(parts, timed)
+               : parts_cut(parts, op);
+}
+
 static bool find_cut(struct ledger *ledger, const struct detector *self)
 {
-    return find_part(ledger, self, "a part of the result alone is taken", parts_cut);
+    return find_part(ledger, self, "a part of the result alone is taken", cut_behind_fusion);
 }
 
 static bool find_masked(struct ledger *ledger, const struct detector *self)
