@@ -40,12 +40,43 @@ local function of_launches(p, cfg)
   }
 end
 
+-- TensorFlow without compiling: each of an optimizer's formulas is a pass over all of a weight.
+local function of_passes(p, cfg)
+  local step_ns, ns, calls, worst = p.fact["step.ns"], 0, 0, nil
+  -- Where work of the host holds the step, other threads run them beside it.
+  if not p:has("part.compute_ns") or p.fact["part.compute_ns"] < cfg.min_compute * step_ns then return nil end
+  local scope = "(?i)^(.*/)?(adam|adamw|adamax|nadam|adadelta|adafactor|adagrad|rmsprop|sgd|lion|lamb|ftrl)"
+    .. "(_[0-9]+)?/"
+  for row in p:table("ops"):where { name = { like = scope } }:each() do
+    local class = p:class_of(row.type or "")
+    if row.self_ns >= cfg.min_pass_ns * row.calls and (class == "elementwise" or row.type:find("^Assign")) then
+      ns, calls = ns + row.self_ns, calls + row.calls
+      if not worst or row.self_ns > worst.self_ns then worst = row end
+    end
+  end
+  if not worst or calls < cfg.min_passes or ns < cfg.min_pass_share * step_ns then return nil end
+  ns = math.min(ns, p.fact["part.compute_ns"])
+  return finding {
+    title = ("The optimizer passes over its weights %s times a step: %s"):format(fmt.whole(calls), fmt.ms(ns)),
+    severity = "info",
+    subject = { op = worst.name },
+    evidence = { { "passes of the optimizer a step", ns, "ns", share = ns / step_ns },
+                 { worst.name .. " (" .. worst.type .. ")", worst.self_ns, "ns" } },
+    condition = ("%s of the step, %s accepted"):format(fmt.pct(ns / step_ns), fmt.pct(cfg.min_pass_share)),
+    remedy = { text = "Compile the step: one pass then updates a weight. Where a layer holds most weights, as a dense "
+                 .. "one behind Flatten, make it smaller, by pooling first.",
+               code = "model.compile(optimizer, loss, jit_compile=True)   # or GlobalAveragePooling2D()" },
+    impact = impact.share { ns = ns },
+    confidence = "low",
+  }
+end
+
 return rule {
   id = "unfused-optimizer", api = 1, version = "1.0.0",
   title = "The optimizer runs parameter by parameter",
   category = "host", severity = "warn",
-  formats = { "kineto" },
-  needs = { "step.ns", "torch.update_ns", "torch.update_calls" },
+  formats = { "kineto", "xspace" },
+  needs = { "step.ns" },
   cause = "optimizer", tags = { "ops" },
   more_specific_than = { "tiny-ops", "repeated-op-sequence", "host-bound", "tiny-kernels", "kernel-launch-bound",
       "graph-capture-candidate", "small-grid" },
@@ -54,6 +85,12 @@ return rule {
       doc = "time it costs over the step from which this is said" },
     min_calls = { default = 64, min = 2, max = 1e7, unit = "count",
       doc = "ops called by the optimizer a step" },
+    min_passes = { default = 6, min = 1, max = 1e7, unit = "count",
+      doc = "TensorFlow's passes of an optimizer over weights a step, from which this is said" },
+    min_pass_ns = { default = 50e3, min = 0, max = 1e9, unit = "ns", doc = "shorter ones are over few weights" },
+    min_compute = { default = 0.75, min = 0, max = 1, unit = "share",
+      doc = "of the step, that computes, from which they are looked at" },
+    min_pass_share = { default = 0.3, min = 0, max = 1, unit = "share", doc = "of the step, that they take" },
     left = { default = 0.07, min = 0, max = 1, unit = "share",
       doc = "of what an accelerator waits for in the optimizer, what one op over all parameters costs" },
     max_call_ns = { default = 50e3, min = 0, max = 1e9, unit = "ns",
@@ -64,10 +101,13 @@ Each parameter costs the optimizer five to ten small ops, each with Python and t
 does all parameters in one. Priced as half to most of the optimizer's time; where an accelerator waits for the host, as
 nearly all of what the host takes for it. Silent where ops over many parameters
 are used already, with few ops and below min_share. The same is said of loops that write as many tensors as there are
-parameters behind the backward pass: updates and averages of weights by hand.]],
+parameters behind the backward pass: updates and averages of weights by hand. In TensorFlow, where a step that is not
+compiled spells an optimizer out, the time of its passes over large weights is a bound.]],
 
   check = function(p, cfg)
     local step_ns = p.fact["step.ns"]
+    if p.format == "xspace" then return p.framework == "tensorflow" and p:has("ops") and of_passes(p, cfg) or nil end
+    if not p:has("torch.update_ns") or not p:has("torch.update_calls") then return nil end
     local update_ns, calls = p.fact["torch.update_ns"], p.fact["torch.update_calls"]
     local fused = p.fact["torch.update_fused_calls"] or 0
     local launches = calls >= cfg.min_calls and fused == 0 and of_launches(p, cfg)
@@ -115,6 +155,21 @@ parameters behind the backward pass: updates and averages of weights by hand.]],
       facts = { ["step.ns"] = 1e8, ["torch.update_ns"] = 0, ["torch.update_calls"] = 0,
           ["torch.by_hand_ns"] = 4e7, ["torch.by_hand_calls"] = 260, ["torch.by_hand_writes"] = 65,
           ["torch.by_hand_call_ns"] = 6e5 } },
+    { name = "passes over a dense layer", framework = "tensorflow", format = "xspace", finding = true,
+      impact_ns = 4.8e6,
+      facts = { ["step.ns"] = 1e7, ["part.compute_ns"] = 9e6 },
+      tables = { ops = { { name = "adam/Sub_19", type = "Sub", self_ns = 2e6, calls = 1 },
+                         { name = "adam/Mul_3", type = "Mul", self_ns = 2e6, calls = 4 },
+                         { name = "adam/AssignAddVariableOp", type = "AssignAddVariableOp", self_ns = 8e5, calls = 1 },
+                         { name = "adam/Mul_1", type = "Mul", self_ns = 4e5, calls = 40 },
+                         { name = "dense/MatMul", type = "MatMul", self_ns = 3e6, calls = 1 } } } },
+    { name = "beside Python", framework = "tensorflow", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1e7, ["part.compute_ns"] = 5e6 },
+      tables = { ops = { { name = "adam/Sub_19", type = "Sub", self_ns = 4e6, calls = 8 } } } },
+    { name = "few weights", framework = "tensorflow", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1e7, ["part.compute_ns"] = 9e6 },
+      tables = { ops = { { name = "adam/Mul_1", type = "Mul", self_ns = 4e6, calls = 400 },
+                         { name = "dense/MatMul", type = "MatMul", self_ns = 3e6, calls = 1 } } } },
     { name = "small", framework = "pytorch", finding = false,
       facts = { ["step.ns"] = 1e7, ["torch.update_ns"] = 4e5, ["torch.update_calls"] = 600 } },
   },
