@@ -57,6 +57,40 @@ TEST(the_family_with_most_time)
     release(&f);
 }
 
+/* As Keras up to TensorFlow 2.4 marks them, in us: three batches of training of 3, two of a test,
+ * of 140 with what is traced in the first, and 2, and one of training of 4. Training has 13; the
+ * test has 142, but of batches of 2. Without the long one in front, 5 and 6, the test has 11. */
+TEST(a_first_step_decides_no_family)
+{
+    static const int64_t lengths_ns[] = { 3000, 3000, 3000, 140000, 2000, 4000 };
+    struct fixture       f;
+    uint32_t             one, train, test;
+
+    for (int is_even = 0; is_even < 2; is_even++) {
+        int64_t start_ns = 0;
+
+        start(&f);
+        one = builder_timeline(&f.b, f.host, NO_ID, "one");
+        train = builder_name(&f.b, "train");
+        test = builder_name(&f.b, "test");
+        for (int i = 0; i < 6; i++) {
+            bool    is_test = i == 3 || i == 4;
+            int64_t length_ns = is_even && is_test ? 2000 + i * 1000 : lengths_ns[i];
+
+            builder_stat(
+                &f.b, builder_slice(&f.b, one, "TraceContext", ACTIVITY_STEP, start_ns, length_ns),
+                STAT_STEP_FAMILY, is_test ? test : train);
+            start_ns += length_ns + 100;
+        }
+        builder_finish(&f.b);
+        assert_true(markers_annotated(&f.b.profile, f.b.study.facts.names, &f.scratch, &f.markers));
+        assert_int_equal(f.markers.list.count, 4);
+        assert_string_equal(intern_str(f.b.study.facts.names, f.markers.list.items[0].family).data,
+                            "train");
+        release(&f);
+    }
+}
+
 /* Times rounded to microseconds, as profilers write them: the second step seems to begin 1 ns
  * before the first one ends. It is a step behind that, not one inside of it, nor is the third,
  * which begins at its end. */

@@ -7,7 +7,10 @@
 
 #include <stdlib.h>
 
-enum { MIN_RUNS = 3 }; /* fewer repeats are no steps */
+enum {
+    MIN_RUNS = 3,       /* fewer repeats are no steps */
+    WARM_UP_FACTOR = 2, /* a first one over this many of the others is warm-up */
+};
 
 /* "ProfilerStep#12", "train 7" and "7" belong to the families "ProfilerStep", "train" and "": a
  * device plane names steps by their number alone. */
@@ -53,7 +56,7 @@ static void sort_markers(struct markers *markers)
 /* Time of one (host, timeline, family), nested repeats counted once. */
 struct group {
     uint32_t host, timeline, family;
-    int64_t  total_ns, reached_ns;
+    int64_t  total_ns, first_ns, reached_ns;
     uint32_t count;
 };
 struct groups {
@@ -93,16 +96,38 @@ static bool count_groups(const struct markers *markers, struct arena *scratch,
     for (size_t i = 0; i < markers->list.count; i++) {
         const struct marker *marker = &markers->list.items[i];
         struct group        *group = group_for(groups, scratch, marker);
+        int64_t              length_ns;
 
         if (!group)
             return false;
         if (marker->end_ns <= group->reached_ns)
             continue;
-        group->total_ns += marker->end_ns - begin_behind(marker, group->reached_ns);
+        length_ns = marker->end_ns - begin_behind(marker, group->reached_ns);
+        group->total_ns += length_ns;
+        if (group->count == 0)
+            group->first_ns = length_ns;
         group->reached_ns = marker->end_ns;
         group->count++;
     }
     return true;
+}
+
+/* With a first one that compiles or traces as long as the others are. */
+static double warm_ns(const struct group *group)
+{
+    double rest_ns = (double)(group->total_ns - group->first_ns);
+    double mean_ns = group->count > 1 ? rest_ns / (group->count - 1) : (double)group->first_ns;
+
+    return (double)group->first_ns > WARM_UP_FACTOR * mean_ns ? rest_ns + mean_ns
+                                                              : (double)group->total_ns;
+}
+
+/* Of a thread that trains and evaluates the one that does so for longer, as the first step of each
+ * is no measure of it. */
+static bool is_better(const struct group *group, const struct group *best)
+{
+    return group->timeline == best->timeline ? warm_ns(group) > warm_ns(best)
+                                             : group->total_ns > best->total_ns;
 }
 
 static const struct group *best_group(const struct groups *groups, uint32_t host)
@@ -112,7 +137,7 @@ static const struct group *best_group(const struct groups *groups, uint32_t host
     for (size_t i = 0; i < groups->list.count; i++) {
         const struct group *group = &groups->list.items[i];
 
-        if (group->host == host && (!best || group->total_ns > best->total_ns))
+        if (group->host == host && (!best || is_better(group, best)))
             best = group;
     }
     return best;
@@ -155,10 +180,13 @@ static bool add_marker(const struct profile *profile, struct intern *names, stru
                        struct marker marker, struct markers *markers)
 {
     struct str name = profile_str(profile, event_activity(profile, marker.event)->name);
+    int64_t    family;
 
     marker.start_ns = event_start_ns(profile, marker.event);
     marker.end_ns = event_end_ns(profile, marker.event);
-    marker.family = intern_add(names, family_of(name));
+    marker.family = intern_add(names, profile_stat(profile, STAT_STEP_FAMILY, marker.event, &family)
+                                          ? profile_str(profile, (uint32_t)family)
+                                          : family_of(name));
     marker.number = number_of(profile, marker.event, name);
     return marker.end_ns <= marker.start_ns || vec_push(&markers->list, arena, marker);
 }

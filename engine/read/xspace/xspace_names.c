@@ -360,6 +360,7 @@ static const struct {
     unsigned    key, seen;
 } stat_rows[] = {
     { "step_num", STAT_STEP_NUMBER, SEEN_STEP_NUMBER },
+    { "graph_type", STAT_STEP_FAMILY, 0 }, /* Keras up to TensorFlow 2.4 */
     { "_r", EXTRA_NONE, SEEN_ROOT },
     { "correlation_id", STAT_CORRELATION, SEEN_CORRELATION },
     { "kernel_details", EXTRA_DETAILS, SEEN_KERNEL },
@@ -463,11 +464,11 @@ unsigned xspace_stat(struct str name, unsigned *seen, bool *is_known)
 bool xspace_stat_is_name(unsigned key)
 {
     static const bool is_name[EXTRA_COUNT] = {
-        [STAT_DATASET] = true,       [STAT_SHAPES] = true,   [STAT_DTYPES] = true,
-        [STAT_FUNCTION_CALL] = true, [STAT_EAGER_OP] = true, [STAT_COPY_KIND] = true,
-        [STAT_MODULE_NAME] = true,   [EXTRA_HLO_OP] = true,  [EXTRA_TF_OP] = true,
-        [EXTRA_SHAPE] = true,        [EXTRA_DETAILS] = true, [EXTRA_NAME] = true,
-        [EXTRA_ALLOCATOR] = true,    [EXTRA_REGION] = true,
+        [STAT_STEP_FAMILY] = true, [STAT_DATASET] = true,       [STAT_SHAPES] = true,
+        [STAT_DTYPES] = true,      [STAT_FUNCTION_CALL] = true, [STAT_EAGER_OP] = true,
+        [STAT_COPY_KIND] = true,   [STAT_MODULE_NAME] = true,   [EXTRA_HLO_OP] = true,
+        [EXTRA_TF_OP] = true,      [EXTRA_SHAPE] = true,        [EXTRA_DETAILS] = true,
+        [EXTRA_NAME] = true,       [EXTRA_ALLOCATOR] = true,    [EXTRA_REGION] = true,
     };
 
     return key < EXTRA_COUNT && is_name[key];
