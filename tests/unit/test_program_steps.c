@@ -95,3 +95,50 @@ TEST(decoding_alone_may_be_of_something_else)
     assert_true(builder_fact(&b, "serving.steps") == 2);
     builder_free(&b);
 }
+
+/* vLLM without marks: a prompt of 900 tokens, then three steps of 4, each told by the blocks of
+ * what caches their keys. An H100 does 989.4e12 / 3.35e12 = 295 operations a byte: of 400 + 3 * 100
+ * us 300 are of few tokens; where the first step is left out, all. */
+TEST(blocks_of_what_caches_keys_are_tokens)
+{
+    for (int is_left_out = 0; is_left_out < 2; is_left_out++) {
+        struct profile_builder b;
+        struct err             err = { 0 };
+        uint32_t               host = builder_start_host(&b, FORMAT_KINETO);
+        uint32_t gpu = builder_device(&b, host, "GPU 0", "NVIDIA H100 80GB HBM3", DEVICE_GPU);
+        uint32_t thread = builder_timeline(&b, host, NO_ID, "python");
+        uint32_t stream = builder_timeline(&b, host, gpu, "stream 7");
+
+        for (int64_t i = 0; i < 4; i++) {
+            int64_t  at = i * 1000000, ns = i ? 90000 : 390000;
+            uint32_t launch, kernel;
+
+            builder_slice(&b, thread, "vllm/v1/worker/gpu_worker.py(320): execute_model",
+                          ACTIVITY_PYTHON, at, 500000);
+            launch =
+                builder_slice(&b, thread, "cudaLaunchKernel", ACTIVITY_LAUNCH, at + 1000, 5000);
+            kernel = builder_slice(&b, stream,
+                                   "void vllm::reshape_and_cache_flash_kernel<unsigned short>()",
+                                   ACTIVITY_KERNEL, at + 10000, 10000);
+            builder_stat(&b, kernel, STAT_KERNEL_CONFIG, i > 0);
+            builder_flow(&b, launch, kernel, FLOW_LAUNCH);
+            launch =
+                builder_slice(&b, thread, "cudaLaunchKernel", ACTIVITY_LAUNCH, at + 7000, 5000);
+            kernel = builder_slice(&b, stream, "gemm", ACTIVITY_KERNEL, at + 20000, ns);
+            builder_flow(&b, launch, kernel, FLOW_LAUNCH);
+            if (i > 0 || !is_left_out)
+                builder_step(&b, host, at, at + 1000000);
+        }
+        for (uint32_t i = 0; i < 2; i++)
+            assert_true(vec_push(&b.profile.kernel_configs, b.profile.arena,
+                                 (struct kernel_config) { .grid = { i ? 4 : 900, 1, 1 } }));
+        builder_finish(&b);
+        assert_true(analysis_devices.run(&b.study, &err));
+        assert_true(analysis_serving.run(&b.study, &err));
+        assert_true(builder_fact(&b, "serving.steps") == 4);
+        assert_true(builder_fact(&b, "serving.tokens") == (900 + 3 * 4) / 4.0);
+        assert_true(fabs(builder_fact(&b, "serving.memory_bound_share") -
+                         (is_left_out ? 1 : 3 / 7.0)) < 1e-9);
+        builder_free(&b);
+    }
+}

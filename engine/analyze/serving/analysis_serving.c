@@ -131,16 +131,17 @@ struct serving {
     struct name_classes names;
 };
 
-enum { NAMES_NOTHING, NAMES_STEP, NAMES_CALL };
+enum { NAMES_NOTHING, NAMES_STEP, NAMES_CALL, NAMES_CACHE };
 
 /* Calls of the engine tell where a step is, and not for whom. */
 static uint8_t name_tells(struct str name)
 {
     struct engine_mark mark;
 
-    return engine_mark_parse(name, &mark) ? NAMES_STEP
-           : engine_call(name)            ? NAMES_CALL
-                                          : NAMES_NOTHING;
+    return engine_mark_parse(name, &mark)       ? NAMES_STEP
+           : engine_call(name)                  ? NAMES_CALL
+           : name_is(name, NAMES_CACHES_TOKENS) ? NAMES_CACHE
+                                                : NAMES_NOTHING;
 }
 
 static bool add_marks(struct serving *serving, const struct timeline *line, uint8_t wanted)
@@ -183,6 +184,18 @@ static struct engine_step *step_at(struct serving *serving, int64_t time_ns)
                : NULL;
 }
 
+/* As many as the kernel that caches their keys and values has blocks. */
+static void count_tokens(const struct serving *serving, uint32_t event, struct engine_step *step)
+{
+    const struct profile *profile = serving->study->profile;
+    int64_t               row;
+
+    if (name_class(&serving->names, event_activity(profile, event)->name) == NAMES_CACHE &&
+        profile_stat(profile, STAT_KERNEL_CONFIG, event, &row) && row >= 0 &&
+        (uint64_t)row < profile->kernel_configs.count)
+        step->cached_tokens = fmax(step->cached_tokens, profile->kernel_configs.items[row].grid[0]);
+}
+
 static void add_work(struct serving *serving, uint32_t event)
 {
     const struct profile *profile = serving->study->profile;
@@ -203,6 +216,7 @@ static void add_work(struct serving *serving, uint32_t event)
     step->kernel_ns += (double)(end_ns - start_ns);
     if (kind != ACTIVITY_KERNEL && kind != ACTIVITY_COLLECTIVE)
         return;
+    count_tokens(serving, event, step);
     step->kernels++;
     step->graph_kernels += str_contains(profile_str(profile, event_activity(profile, launch)->name),
                                         STR("GraphLaunch"));
@@ -276,9 +290,14 @@ static bool collect(struct serving *serving)
              j++)
             add_work(serving, line->first_event + j);
     }
-    for (size_t i = 0; i < serving->steps.list.count; i++)
-        if (serving->steps.list.items[i].kernels > 0)
-            serving->steps.list.items[kept++] = serving->steps.list.items[i];
+    for (size_t i = 0; i < serving->steps.list.count; i++) {
+        struct engine_step *step = &serving->steps.list.items[i];
+
+        if (step->mark.tokens < 0 && step->cached_tokens > 0)
+            step->mark.tokens = step->cached_tokens;
+        if (step->kernels > 0)
+            serving->steps.list.items[kept++] = *step;
+    }
     serving->steps.list.count = kept;
     return !by_calls || guess_phases(serving);
 }
@@ -373,15 +392,20 @@ static double balance(const struct serving *serving)
 static double memory_bound_share(const struct serving *serving)
 {
     double bound_ns = 0, known_ns = 0, most = balance(serving);
+    bool   are_shown = false; /* steps, and not only those that the verdict leaves out */
 
     for (size_t i = 0; i < serving->steps.list.count; i++) {
         const struct engine_step *step = &serving->steps.list.items[i];
         double                    tokens = step->mark.tokens;
+        bool is_shown = windows_find(&serving->windows, step->first_ns) != SIZE_MAX;
 
         if (tokens < 0 && step->mark.prefills == 0)
             tokens = step->mark.decodes;
-        if (tokens < 0)
+        if (tokens < 0 || (are_shown && !is_shown))
             continue;
+        if (is_shown && !are_shown)
+            bound_ns = known_ns = 0;
+        are_shown = are_shown || is_shown;
         known_ns += step->kernel_ns;
         bound_ns += tokens < most ? step->kernel_ns : 0;
     }
