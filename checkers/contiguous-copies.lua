@@ -89,6 +89,25 @@ local function borders(p, cfg)
   }
 end
 
+-- A layer whose result is copied into another layout gets a gradient in that layout, and copies it back before it
+-- multiplies: copies a step, and their time.
+local function copied_back(p)
+  local count, ns, copied = 0, 0, {}
+  if not p:has("work") then return 0, 0 end
+  for row in p:table("work"):where { type = { like = "^aten::(contiguous|clone)$" }, phase = "forward" }:each() do
+    if row.class == "copy" then copied[elements(row.shapes or "")] = row.calls end
+  end
+  local back = p:table("work"):where { type = { like = "^aten::(reshape|contiguous|clone)$" }, phase = "backward" }
+  for row in back:each() do
+    local calls = copied[elements(row.shapes or "")]
+    if calls then
+      local share = math.min(1, calls / row.calls)
+      count, ns = count + share * row.calls, ns + share * row.ns
+    end
+  end
+  return count, ns
+end
+
 return rule {
   id = "contiguous-copies", api = 1, version = "1.0.0",
   title = "Tensors are copied into another layout",
@@ -105,10 +124,10 @@ return rule {
   },
   doc = [[
 A copy into another layout reads and writes the whole tensor and computes nothing. Priced as half to all of the copies
-that the forward pass asks for, and their gradients. In compiled programs concatenations that add a little to a long
-array count, with the copies that hand it on. In PyTorch also said of pictures that get a border of zeros before a
-convolution that could add it: priced as these copies. Silent below min_share; a copy that makes a following product
-faster is worth keeping.]],
+that the forward pass asks for, their gradients, and copies of gradients of the same size back into a layer's layout.
+In compiled programs concatenations that add a little to a long array count, with the copies that hand it on. In PyTorch
+also said of pictures that get a border of zeros before a convolution that could add it: priced as these copies. Silent
+below min_share; a copy that makes a following product faster is worth keeping.]],
 
   check = function(p, cfg)
     if p.format == "xspace" then return of_compiled(p, cfg) end
@@ -119,6 +138,8 @@ faster is worth keeping.]],
     if found then return found end
     local step_ns = p.fact["step.ns"]
     local count, high_ns = p.fact["torch.copies"], p.fact["torch.copies_ns"]
+    local back_count, back_ns = copied_back(p)
+    count, high_ns = count + back_count, high_ns + back_ns
     -- Copies that are spread out over all pairs and summed at once belong to that sum.
     local pairs_ns = p:has("eager_idioms") and p:table("eager_idioms"):where { idiom = "outer" }:sum("ns") or 0
     if pairs_ns > high_ns then return nil end
@@ -186,6 +207,16 @@ faster is worth keeping.]],
     { name = "each layer", framework = "pytorch", format = "kineto", finding = true, impact_ns = 1.5e6,
       facts = { ["step.ns"] = 1e7, ["torch.copies"] = 24, ["torch.copies_ns"] = 2e6 },
       tables = { ops = { { name = "aten::copy_", self_ns = 1e6 } } } },
+    -- 1 ms and 1.2 ms, half to all of it.
+    { name = "logits in another order", framework = "pytorch", format = "kineto", finding = true, impact_ns = 1.65e6,
+      facts = { ["step.ns"] = 1e7, ["torch.copies"] = 1, ["torch.copies_ns"] = 1e6 },
+      tables = { ops = { { name = "aten::copy_", self_ns = 1e6 } },
+                 work = { { class = "copy", type = "aten::contiguous", phase = "forward", calls = 1, ns = 1e6,
+                            shapes = "[16,4000,32]" },
+                          { class = "view", type = "aten::reshape", phase = "backward", calls = 1, ns = 1.2e6,
+                            shapes = "[16,32,4000]" },
+                          { class = "view", type = "aten::reshape", phase = "backward", calls = 9, ns = 1e5,
+                            shapes = "[16,32,96]" } } } },
     { name = "part of sums over all pairs", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7, ["torch.copies"] = 2, ["torch.copies_ns"] = 2e6 },
       tables = { ops = { { name = "aten::copy_", self_ns = 1e6 } },
