@@ -3,7 +3,7 @@
  * of the step together, as of experts that take turns, need many of the rows, they are not. */
 #include "analyze/excess/ledger.h"
 
-enum { FEWEST_ROWS = 1024, FARTHEST = 12 /* units from a lookup to what takes its result */ };
+enum { FEWEST_ROWS = 1024, FARTHEST = 16 /* units from a lookup to what takes its result */ };
 static const double MOST_PICKED = 0.25;
 
 struct pick {
@@ -18,31 +18,54 @@ static bool is_lookup(const struct work_unit *unit)
            (unit->op_class == OP_GATHER || unit->op_class == OP_EMBEDDING);
 }
 
+/* The first axes are as many rows, which a view makes one axis of. */
+static bool are_rows(const struct tensor *tensor, int64_t rows)
+{
+    int64_t count = 1;
+
+    for (int8_t d = 0; d < tensor->rank && tensor->dims[d] > 0 && count < rows; d++)
+        count *= tensor->dims[d];
+    return tensor->rank >= 2 && count == rows;
+}
+
 static bool has_rows(const struct ledger *ledger, const struct work_unit *unit, int64_t rows)
 {
     for (uint32_t i = 0; unit_input(ledger, unit, i); i++)
-        if (unit_input(ledger, unit, i)->rank == 2 && unit_input(ledger, unit, i)->dims[0] == rows)
+        if (are_rows(unit_input(ledger, unit, i), rows))
             return true;
     return false;
+}
+
+/* Rows as long as the table's that an op behind `at` takes, of `most` axes; 0: none does. */
+static int64_t taken_rows(const struct ledger *ledger, const struct tensor *table, uint32_t at,
+                          uint32_t end, int8_t most)
+{
+    for (uint32_t u = at + 1; u < end && u <= at + FARTHEST; u++) {
+        const struct tensor *rows = unit_input(ledger, &ledger->units.items[u], 0);
+
+        if (rows && rows->rank > 1 && rows->rank <= most &&
+            rows->dims[rows->rank - 1] == table->dims[1] &&
+            tensor_count(rows) != tensor_count(table))
+            return tensor_count(rows) / table->dims[1];
+    }
+    return 0;
 }
 
 int64_t unit_picked_rows(const struct ledger *ledger, uint32_t at, uint32_t end)
 {
     const struct tensor *table = unit_input(ledger, &ledger->units.items[at], 0);
     const struct tensor *ids = unit_input(ledger, &ledger->units.items[at], 1);
+    int64_t              picked;
 
     for (uint32_t i = 1; ids && ids->rank <= 0; i++)
         ids = unit_input(ledger, &ledger->units.items[at], i);
     if (ids)
         return tensor_count(ids);
-    for (uint32_t u = at + 1; u < end && u <= at + FARTHEST; u++) {
-        const struct tensor *rows = unit_input(ledger, &ledger->units.items[u], 0);
-
-        if (rows && rows->rank > 1 && rows->dims[rows->rank - 1] == table->dims[1] &&
-            !same_dims(rows, table))
-            return tensor_count(rows) / table->dims[1];
-    }
-    return table->dims[0];
+    /* A list of places gives rows of a matrix; where none come, it was several lists. */
+    picked = taken_rows(ledger, table, at, end, 2);
+    if (picked == 0)
+        picked = taken_rows(ledger, table, at, end, TENSOR_MAX_RANK);
+    return picked > 0 ? picked : table->dims[0];
 }
 
 /* Ops on all rows that stand right before the lookup, or before lookups before it. */
@@ -53,8 +76,8 @@ static bool find_work(const struct ledger *ledger, uint32_t begin, struct pick *
     for (uint32_t u = pick->at; u > begin; u--) {
         const struct work_unit *unit = &ledger->units.items[u - 1];
 
-        if (unit->kind != UNIT_OP || unit->op_class == OP_VIEW || unit->op_class == OP_RANDOM ||
-            is_lookup(unit))
+        if (unit->kind != UNIT_OP || unit->op_class == OP_VIEW || unit->op_class == OP_SLICE ||
+            unit->op_class == OP_RANDOM || is_lookup(unit))
             continue;
         if (unit->phase != UNIT_FORWARD || unit_is_forward_product(unit) ||
             unit->op_class == OP_SCATTER || !has_rows(ledger, unit, pick->rows))
