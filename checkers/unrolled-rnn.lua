@@ -52,8 +52,9 @@ return rule {
 Each time step pays Python, the dispatcher and the autograd engine for a dozen small ops. A recurrent layer multiplies
 the inputs of all time steps at once and runs the rest in one op. Priced as all rounds but one, and less of it.
 In a graph, matrix products of one name that each wait for the one before are such a cell written out.
-Silent for few time steps, for cells that are large enough to hide this, and for decoding, where each step picks the
-next one's input.]],
+The same holds for a recurrent layer that gets one time step a call in training, of inputs that nothing has to be
+computed for first. Silent for few time steps, for cells that are large enough to hide this, and for decoding, where
+each step picks the next one's input.]],
 
   check = function(p, cfg)
     if p:has("graph_patterns") then return written_out(p, cfg) end
@@ -72,7 +73,14 @@ next one's input.]],
       local saved_ns = ns - math.max(row.kept_ns, ns / row.repeats)
       return ns, (is_lstm and 0.9 or cfg.low_other) * saved_ns, (is_lstm and 1 or cfg.high_other) * saved_ns
     end
-    return p:in_loop {
+    return p:has("excess") and p:in_excess {
+      flaw = "stepped-cells", min_share = cfg.min_share,
+      title = "A recurrent layer gets one time step a call, though all are known: %s of each step",
+      time = "calls step by step, both ways",
+      remedy = { text = "Give it the whole sequence, and all it makes to the layers and the loss behind.",
+                 code = "y, h = gru(table(ids), h); loss = F.cross_entropy(head(y).flatten(0, 1), targets.flatten())" },
+      confidence = "medium",
+    } or p:in_loop {
       price = price, min_share = cfg.min_share,
       title = "A recurrent cell is called from Python %s times a step: %s",
       remedy = function()
@@ -83,6 +91,10 @@ next one's input.]],
   end,
 
   examples = {
+    { name = "a layer for each word", framework = "pytorch", format = "kineto", finding = true, replay = { 6e6 },
+      severity = "error", facts = { ["step.ns"] = 2e7 },
+      tables = { eager_loops = {}, excess = { { cell = 1, flaw = "stepped-cells", ns = 6e6, share = 0.3,
+        op = "aten::gru", factor = 0.5, detail = "one time step a call, 16 calls" } } } },
     { name = "loop", framework = "pytorch", finding = true, impact_ns = 1.5e7, facts = { ["step.ns"] = 2e7 },
       tables = { eager_loops = { { anchor = "select", ns = 1.6e7, repeats = 64, body = 5, calls = 320,
           span_ns = 1.6e7, backward_ns = 0, call_ns = 4e4, view_ns = 2e3, products = 64, gates = 320, concats = 0,

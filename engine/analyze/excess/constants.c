@@ -7,26 +7,20 @@ enum { FEWEST_OPS = 3, MOST_LENGTHS = 8 };
 struct chain {
     int64_t  lengths[MOST_LENGTHS];
     uint32_t count;
-    uint32_t open; /* lengths that what was made from numbers last may still bring along */
+    uint32_t open; /* lengths that what was counted last brings along with the next op */
+    uint32_t room; /* those of whole arrays of one number that are still to be seen */
+    bool     has_counts;
 };
 
-/* Lengths of what is made from numbers; 0: it is not. */
-static uint32_t lengths_of(struct str type)
+static bool counts(struct str type)
 {
-    if (str_fits(type, "aten::arange|aten::linspace|aten::logspace|aten::eye|aten::*_window"))
-        return 1;
-    return str_fits(type, "aten::full|aten::ones|aten::zeros|aten::tril_indices|"
-                          "aten::triu_indices")
-               ? 2
-               : 0;
+    return str_fits(type, "aten::arange|aten::linspace|aten::logspace|aten::eye|aten::*_window|"
+                          "aten::tril_indices|aten::triu_indices");
 }
 
-/* Zeros alone are room for what is written into them. */
-static bool begins(const struct ledger *ledger, const struct work_unit *unit)
+static bool fills(struct str type)
 {
-    struct str type = unit_type(ledger, unit);
-
-    return lengths_of(type) > 0 && !str_equal(type, STR("aten::zeros"));
+    return str_fits(type, "aten::full|aten::ones|aten::zeros");
 }
 
 static bool is_op(const struct work_unit *unit)
@@ -52,7 +46,7 @@ static bool is_formula(const struct ledger *ledger, const struct work_unit *unit
         return str_fits(unit_type(ledger, unit),
                         "aten::empty|aten::lift_fresh|aten::detach_|aten::item|aten::outer|"
                         "aten::ger|aten::tril|aten::triu|aten::fill_|aten::masked_fill*|"
-                        "aten::where|aten::cumsum|aten::repeat*");
+                        "aten::where|aten::cumsum|aten::repeat*|aten::meshgrid");
     }
 }
 
@@ -64,29 +58,53 @@ static bool has_length(const struct chain *chain, int64_t length)
     return length == 1;
 }
 
-/* All lengths of the unit's operands are of the chain, or the op before brought them. */
+/* A whole array of one number has no axis to be spread over; a column of data has. */
+static bool is_whole(const struct tensor *tensor)
+{
+    for (int8_t d = 0; d < tensor->rank; d++)
+        if (tensor->dims[d] <= 1)
+            return false;
+    return tensor->rank >= 2;
+}
+
+static bool add_length(struct chain *chain, const struct tensor *tensor, int64_t length)
+{
+    uint32_t *from = chain->open > 0 ? &chain->open : &chain->room;
+
+    if (*from == 0 || chain->count == MOST_LENGTHS || length <= 0 ||
+        (from == &chain->room && !is_whole(tensor)))
+        return false;
+    chain->lengths[chain->count++] = length;
+    (*from)--;
+    return true;
+}
+
+/* All lengths of the unit's operands are of the chain, or ops before brought them. */
 static bool fits(struct chain *chain, const struct ledger *ledger, const struct work_unit *unit)
 {
     const struct tensor *tensor;
 
     for (uint32_t i = 0; (tensor = unit_input(ledger, unit, i)); i++)
-        for (int8_t d = 0; d < tensor->rank; d++) {
-            if (has_length(chain, tensor->dims[d]))
-                continue;
-            if (chain->open == 0 || chain->count == MOST_LENGTHS || tensor->dims[d] <= 0)
+        for (int8_t d = 0; d < tensor->rank; d++)
+            if (!has_length(chain, tensor->dims[d]) && !add_length(chain, tensor, tensor->dims[d]))
                 return false;
-            chain->lengths[chain->count++] = tensor->dims[d];
-            chain->open--;
-        }
     return true;
 }
 
 static bool goes_on(struct chain *chain, const struct ledger *ledger, const struct work_unit *unit)
 {
+    struct str type = unit_type(ledger, unit);
+
     if (unit->phase != UNIT_FORWARD || unit->is_trained)
         return false;
-    if (lengths_of(unit_type(ledger, unit)) > 0) {
-        chain->open = lengths_of(unit_type(ledger, unit));
+    if (counts(type)) {
+        chain->open++;
+        chain->has_counts = true;
+        return true;
+    }
+    if (fills(type)) {
+        chain->room += 2;
+        chain->has_counts |= !str_equal(type, STR("aten::zeros"));
         return true;
     }
     if (!is_formula(ledger, unit) || !fits(chain, ledger, unit))
@@ -102,7 +120,8 @@ static uint64_t mix(uint64_t hash, const struct work_unit *unit)
     return (hash ^ unit->op) * 0x100000001b3u ^ (hash >> 31);
 }
 
-/* Ops from unit `first` on that make a constant; as pauses do, what is no op goes on. */
+/* Ops from unit `first` on that make a constant; as pauses do, what is no op goes on. Zeros alone
+ * are room for what is written into them. */
 static uint32_t read_chain(const struct ledger *ledger, struct constant *constant)
 {
     struct chain chain = { 0 };
@@ -120,7 +139,7 @@ static uint32_t read_chain(const struct ledger *ledger, struct constant *constan
         constant->end = u + 1;
         ops++;
     }
-    return ops;
+    return chain.has_counts ? ops : 0;
 }
 
 bool constants_find(const struct ledger *ledger, struct constants *constants)
@@ -130,8 +149,9 @@ bool constants_find(const struct ledger *ledger, struct constants *constants)
         return true;
     for (uint32_t u = 0; u < ledger->units.count; u++) {
         struct constant constant = { .first = u, .end = u };
+        struct str      type = unit_type(ledger, &ledger->units.items[u]);
 
-        if (!is_op(&ledger->units.items[u]) || !begins(ledger, &ledger->units.items[u]))
+        if (!is_op(&ledger->units.items[u]) || (!counts(type) && !fills(type)))
             continue;
         if (read_chain(ledger, &constant) >= FEWEST_OPS &&
             !vec_push(&constants->rows, ledger->scratch, constant))
