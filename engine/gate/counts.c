@@ -23,6 +23,7 @@ struct counter {
     const struct study *study;
     struct windows      windows;
     size_t              step_count;
+    uint32_t           *step_of_run; /* by row of recorded_steps: its step; NO_ID: in none */
     double             *by_step[COUNT_ID_COUNT]; /* [count][step] */
     bool                is_shown[COUNT_ID_COUNT];
 };
@@ -160,8 +161,9 @@ static void walk_op_runs(struct counter *counter)
     for (size_t i = 0; i < profile->op_runs.count; i++) {
         const struct op_run *run = &profile->op_runs.items[i];
 
-        if (run->step < counter->step_count && !run->is_accelerator)
-            add(counter, COUNT_OPS, run->step, 1);
+        if (!run->is_accelerator && run->step < profile->recorded_steps.count &&
+            counter->step_of_run[run->step] != NO_ID)
+            add(counter, COUNT_OPS, counter->step_of_run[run->step], 1);
     }
 }
 
@@ -233,14 +235,39 @@ static struct count_value from_fact(const struct study *study, const char *fact)
     return value;
 }
 
+/* Of several runs of a session that make a step; runs of which no time is known are steps. */
+static bool place_runs(struct counter *counter, struct arena *scratch)
+{
+    const struct profile *profile = counter->study->profile;
+    size_t                count = profile->recorded_steps.count, placed = 0;
+
+    counter->step_of_run = arena_new_array(scratch, uint32_t, count + 1);
+    if (!counter->step_of_run)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        const struct recorded_step *run = &profile->recorded_steps.items[i];
+        size_t                      step =
+            run->duration_ns > 0 ? windows_find(&counter->windows, run->start_ns) : SIZE_MAX;
+
+        counter->step_of_run[i] = step == SIZE_MAX ? NO_ID : (uint32_t)step;
+        placed += step != SIZE_MAX;
+    }
+    if (placed)
+        return true;
+    counter->step_count = count;
+    for (size_t i = 0; i < count; i++)
+        counter->step_of_run[i] = (uint32_t)i;
+    return true;
+}
+
 static bool counter_start(struct counter *counter, struct arena *scratch)
 {
     if (!windows_make(counter->study, scratch, &counter->windows))
         return false;
     counter->step_count = counter->windows.count;
     if (counter->study->profile->op_runs.count > 0 &&
-        counter->study->profile->recorded_steps.count > 0)
-        counter->step_count = counter->study->profile->recorded_steps.count;
+        counter->study->profile->recorded_steps.count > 0 && !place_runs(counter, scratch))
+        return false;
     for (int id = 0; id < COUNT_ID_COUNT; id++) {
         counter->by_step[id] = arena_new_array(scratch, double, counter->step_count);
         if (!counter->by_step[id])

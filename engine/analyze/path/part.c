@@ -40,3 +40,15 @@ const char *part_share_fact(enum part part)
 
     return facts[part];
 }
+
+/* Those of which the verdict says that the host is the limit. */
+bool part_is_of_host(enum part part)
+{
+    enum verdict { INPUT, COMPUTE, COMMUNICATION, COPY, COMPILE, HOST, IDLE, UNKNOWN };
+    static const uint8_t verdicts[PART_COUNT] = {
+#define PART(id, name, fact, title, verdict, column, help) [PART_##id] = verdict,
+#include "analyze/path/part.def"
+    };
+
+    return verdicts[part] == HOST;
+}

@@ -78,7 +78,7 @@ static void make(struct study *study, struct graph_replay *replay)
         return;
     replay->whole = &schedule->graph;
     replay->recorder_ns = schedule->recorder_ns;
-    replay->step_ns = schedule->without_recorder_ns;
+    replay->step_ns = schedule->bare_ns;
     replay->is_usable = replay->step_ns > 0 && schedule->error <= MOST_ERROR &&
                         schedule->chain_ns[PART_UNKNOWN] <= MOST_UNKNOWN * schedule->step_ns;
     if (!replay->is_usable)

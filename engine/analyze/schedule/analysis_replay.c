@@ -285,11 +285,9 @@ static bool set_efficiency(struct study *study, const struct steps_schedule *sch
                            struct arena *scratch, struct err *err)
 {
     const struct event_graph *graph = &schedule->graph;
-    struct whatif             whatif = { .on_rank = -1,
-                                         .is_bare = true,
-                                         .now.step_ns = schedule->without_recorder_ns };
-    double                    all = 1;
-    bool                      is_set = true;
+    struct whatif whatif = { .on_rank = -1, .is_bare = true, .now.step_ns = schedule->bare_ns };
+    double        all = 1;
+    bool          is_set = true;
 
     if (graph->nodes.count > MOST_NODES)
         return facts_absent(&study->facts, "efficiency.", "tfprof whatif --efficiency",

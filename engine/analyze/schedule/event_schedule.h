@@ -50,8 +50,10 @@ struct steps_schedule {
     struct event_graph graph;
     double   step_ns, error, worst_error, chain_ns[PART_COUNT]; /* as of struct schedule */
     int32_t *recorder_ns; /* by node: what recording took of it; NULL: nothing is known of that */
-    double   without_recorder_ns; /* the step without that; else as step_ns */
-    struct skeleton *skeleton;    /* without that; NULL: as recorder_ns */
+    double   bare_ns; /* what scheduling without that gives, for what is scheduled beside it; else
+                         as step_ns */
+    double without_recorder_ns; /* the step without that, as it is told; else as step_ns */
+    struct skeleton *skeleton;  /* without that; NULL: as recorder_ns */
 };
 /* In `arena`. Nothing is scheduled where the graph has no windows. false: ERR_LIMIT. */
 bool steps_schedule_make(struct steps_schedule *steps, const struct study *study,

@@ -85,15 +85,19 @@ void editor_reset(struct editor *editor)
 static void set_parts(const struct editor *editor, const double charged_ns[PART_COUNT],
                       struct whatif_result *result)
 {
-    double sum_ns = 0;
+    double sum_ns = 0, recording_ns = editor->recording_ns;
 
     for (int part = 0; part < PART_COUNT; part++) {
         double ns;
 
         if (!facts_get(&editor->study->facts, part_ns_fact((enum part)part), &ns))
             return;
-        if (part == PART_HOST)
-            ns = fmax(0, ns - editor->recording_ns);
+        if (part_is_of_host((enum part)part)) {
+            double gone_ns = fmin(ns, recording_ns);
+
+            ns -= gone_ns;
+            recording_ns -= gone_ns;
+        }
         ns += (charged_ns[part] - editor->charged_ns[part]) * editor->scale;
         result->part_ns[part] = fmax(0, ns);
         sum_ns += result->part_ns[part];
