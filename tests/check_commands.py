@@ -58,8 +58,15 @@ def check_info(advice, info, wall_ms):
 
 def check_composition(advice, wall_ms):
     total = sum(parts_of(advice).values())
-    if not is_near(total, wall_ms, 5 * NEAR):
+    if parts_of(advice) and not is_near(total, wall_ms, 5 * NEAR):
         yield "advise-sum", "parts sum to %g of %g ms" % (total, wall_ms)
+
+
+HOST = ("host", "idle.launch", "idle.sync", "output")       # what waits for the host and its calls
+
+
+def by_cause(parts):
+    return {**{part: ms for part, ms in parts.items() if part not in HOST}, "host": sum(parts.get(part, 0) for part in HOST)}
 
 
 def check_whatif(advice, whatif, wall_ms):
@@ -68,7 +75,7 @@ def check_whatif(advice, whatif, wall_ms):
     if not is_near(whatif["step_ms"] + recording_ms, wall_ms):
         yield "whatif-time", "whatif's step %g, %g of the recorder, advise's %g ms" % (
             whatif["step_ms"], recording_ms, wall_ms)
-    parts, told = dict(whatif["parts_ms"]), parts_of(advice)
+    parts, told = by_cause(whatif["parts_ms"]), by_cause(parts_of(advice))
     parts["host"] = parts.get("host", 0) + recording_ms
     for part in sorted(set(parts) | set(told)):
         if not is_near(parts.get(part, 0), told.get(part, 0), 5 * NEAR):
@@ -135,7 +142,8 @@ def check_gate(tfprof, recording, advice, diff, info, wall_ms):
     told = info["facts"].get("ops.count_per_step")
     runs = sum(row["before_runs"] for row in diff["type"] if row["part"] != "communication")
     runs -= info["facts"].get("callback.count", 0)
-    if ops and told is not None and not is_near(ops[0], told, 0.02):
+    # A count of what nearly all steps do, beside the mean over all.
+    if ops and told is not None and not is_near(ops[0], told, 0.03):
         yield "gate-ops", "gate counts %g, info %g ops a step" % (ops[0], told)
     if told and abs(runs - told) > 1e-3 * told + 0.01:
         yield "diff-ops", "diff counts %g, info %g ops a step" % (runs, told)
@@ -165,7 +173,10 @@ def differences(tfprof, recording, validator):
     wall_ms = step_ms(advice)
     found = list(check_composition(advice, wall_ms))
     info = answer(tfprof, "info", recording)
-    diff = answer(tfprof, "diff", recording, recording)
+    try:
+        diff = answer(tfprof, "diff", recording, recording)
+    except Silent as silence:
+        return [] if "no step to compare" in str(silence) else [("diff-silent", str(silence))], advice
     if validator:
         found += [("diff-schema", fault.message) for fault in validator.iter_errors(diff)]
     found += check_info(advice, info, wall_ms)

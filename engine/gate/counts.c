@@ -21,7 +21,7 @@ static const double STEADY_SHARE = 0.9;
 
 struct counter {
     const struct study *study;
-    struct windows      windows;
+    struct windows      windows, called; /* of the steps, and where the host made their calls */
     size_t              step_count;
     uint32_t           *step_of_run; /* by row of recorded_steps: its step; NO_ID: in none */
     double             *by_step[COUNT_ID_COUNT]; /* [count][step] */
@@ -93,7 +93,7 @@ static void walk_thread(struct counter *counter, const struct timeline *timeline
             continue;
         if (id != COUNT_OPS)
             open_until_ns[id] = event_end_ns(profile, event);
-        if ((step = windows_find(&counter->windows, start_ns)) == SIZE_MAX)
+        if ((step = windows_find(&counter->called, start_ns)) == SIZE_MAX)
             continue;
         add(counter, id, step, 1);
         add_payload(counter, id, step, event);
@@ -111,8 +111,9 @@ static void walk_stream(struct counter *counter, const struct timeline *timeline
         uint32_t      event = timeline->first_event + i;
         uint32_t      launch = launch_of ? launch_of[event] : NO_ID;
         enum count_id id = count_of(event_activity(profile, event), true);
-        uint32_t      anchor = launch == NO_ID ? event : launch;
-        size_t        step = windows_find(&counter->windows, event_start_ns(profile, anchor));
+        size_t        step = launch == NO_ID
+                                 ? windows_find(&counter->windows, event_start_ns(profile, event))
+                                 : windows_find(&counter->called, event_start_ns(profile, launch));
 
         if (id == COUNT_ID_COUNT || step == SIZE_MAX)
             continue;
@@ -128,8 +129,7 @@ static void walk_retraces(struct counter *counter)
 
     for (size_t i = 0; i < stat_count(calls); i++) {
         struct str kind = profile_str(profile, (uint32_t)stat_value(calls, i));
-        size_t     step =
-            windows_find(&counter->windows, event_start_ns(profile, stat_event(calls, i)));
+        size_t step = windows_find(&counter->called, event_start_ns(profile, stat_event(calls, i)));
 
         if (step != SIZE_MAX && str_starts(kind, STR("traced")))
             add(counter, COUNT_RETRACES, step, 1);
@@ -142,7 +142,7 @@ static void walk_memory(struct counter *counter)
 
     for (size_t i = 0; i < profile->memory_events.count; i++) {
         const struct memory_event *event = &profile->memory_events.items[i];
-        size_t                     step = windows_find(&counter->windows, event->time_ns);
+        size_t                     step = windows_find(&counter->called, event->time_ns);
 
         if (event->kind != MEMORY_ALLOCATE || step == SIZE_MAX)
             continue;
@@ -262,7 +262,8 @@ static bool place_runs(struct counter *counter, struct arena *scratch)
 
 static bool counter_start(struct counter *counter, struct arena *scratch)
 {
-    if (!windows_make(counter->study, scratch, &counter->windows))
+    if (!windows_make(counter->study, scratch, &counter->windows) ||
+        !windows_make_called(counter->study, scratch, &counter->called))
         return false;
     counter->step_count = counter->windows.count;
     if (counter->study->profile->op_runs.count > 0 &&

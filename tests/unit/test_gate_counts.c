@@ -62,6 +62,63 @@ TEST(kernels_of_an_op_are_no_ops)
     builder_free(&builder);
 }
 
+/* Two steps of two runs of a session each, of one op and of three: four ops a step, not two a run.
+ */
+TEST(runs_of_a_session_that_make_a_step)
+{
+    struct profile_builder builder;
+    struct count_value    *counts;
+    uint32_t               host = builder_start_host(&builder, FORMAT_GRAPH);
+
+    for (uint32_t row = 0; row < 4; row++) {
+        struct recorded_step recorded = { .number = row,
+                                          .start_ns = (int64_t)row * STEP_NS / 2,
+                                          .duration_ns = STEP_NS / 2 };
+        struct op_run        run = { .step = row, .device = NO_ID, .duration_ns = 100 };
+
+        assert_true(vec_push(&builder.profile.recorded_steps, builder.profile.arena, recorded));
+        for (int i = 0; i < (row % 2 ? 3 : 1); i++)
+            assert_true(vec_push(&builder.profile.op_runs, builder.profile.arena, run));
+    }
+    for (int64_t step = 0; step < 2; step++)
+        builder_step(&builder, host, step * STEP_NS, (step + 1) * STEP_NS);
+    builder_finish(&builder);
+    counts = counts_make(&builder.study, &builder.arena);
+    assert_non_null(counts);
+    assert_true(counts[COUNT_OPS].value == 4);
+    assert_true(counts[COUNT_OPS].is_steady);
+    builder_free(&builder);
+}
+
+/* Steps are a device's, 10000 ns after the host called for their work: the ops of a step are those
+ * of the time when it was called for, three in each, though none ran while it did. */
+TEST(ops_of_a_host_that_runs_ahead)
+{
+    enum { AHEAD_NS = 10000 };
+    struct profile_builder builder;
+    struct count_value    *counts;
+    uint32_t               host, thread;
+
+    host = builder_start_host(&builder, FORMAT_KINETO);
+    thread = builder_timeline(&builder, host, NO_ID, "python");
+    for (int64_t step = 0; step < 2; step++) {
+        for (int64_t i = 0; i < 3; i++)
+            builder_slice(&builder, thread, "aten::mm", ACTIVITY_OP, step * STEP_NS + i * 100, 50);
+        builder_step(&builder, host, AHEAD_NS + step * STEP_NS, AHEAD_NS + (step + 1) * STEP_NS);
+    }
+    builder_finish(&builder);
+    for (size_t i = 0; i < builder.study.steps.list.count; i++) {
+        struct step *step = &builder.study.steps.list.items[i];
+
+        step->called_start_ns = step->start_ns - AHEAD_NS;
+        step->called_end_ns = step->end_ns - AHEAD_NS;
+    }
+    counts = counts_make(&builder.study, &builder.arena);
+    assert_non_null(counts);
+    assert_true(counts[COUNT_OPS].value == 3);
+    builder_free(&builder);
+}
+
 /* Three steps of 2, 2 and 5 ops, an op that prepares a summary among them: 3 in the mean, 2 to 5.
  * What Python prints is no op. */
 TEST(of_steps_that_differ_the_mean_counts)
