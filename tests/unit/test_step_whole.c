@@ -157,6 +157,73 @@ TEST(start_up_before_work_that_fills_the_rest)
     }
 }
 
+/* A first launch of 12 ms in 19 ms, behind which this rank's collective waits for the other one,
+ * for 9 ms of it: kernels take 1 of the 7 ms that are left. Had they taken the 9, it were no
+ * start-up. */
+TEST(start_up_while_a_collective_waits)
+{
+    for (int works = 0; works < 2; works++) {
+        struct recording r;
+        uint32_t         from;
+
+        start(&r);
+        launch(&r, 0, 5, 10, 500);
+        from = builder_slice(&r.b, r.thread, "cudaLaunchKernelExC", ACTIVITY_LAUNCH, 550000, 5000);
+        builder_flow(&r.b, from,
+                     builder_slice(&r.b, r.stream, "ncclDevKernel_SendRecv",
+                                   works ? ACTIVITY_KERNEL : ACTIVITY_COLLECTIVE, 600000, 9 * MS),
+                     FLOW_LAUNCH);
+        from = builder_slice(&r.b, r.thread, "cudaLaunchKernel", ACTIVITY_LAUNCH, 600000, 12 * MS);
+        builder_flow(&r.b, from,
+                     builder_slice(&r.b, r.stream, "sgemm", ACTIVITY_KERNEL, 12650000, 100000),
+                     FLOW_LAUNCH);
+        for (int64_t i = 0; i < 8; i++)
+            launch(&r, 13000 + i * 800, 5, 13010 + i * 800, 50);
+        assert_int_equal(finish(&r)->is_used, works);
+        release(&r);
+    }
+}
+
+/* Two ranks load the same kernel in 12 of 14 ms, one of them 1 ms behind the other: its first
+ * launch is one too, and neither has a step. */
+TEST(each_rank_loads_its_own_kernels)
+{
+    struct profile_builder b;
+    struct arena           scratch = { 0 };
+    uint32_t               hosts[2], call, add, gemm;
+
+    hosts[0] = builder_start_host(&b, FORMAT_KINETO);
+    hosts[1] = builder_host(&b, "rank 1");
+    call = builder_activity(&b, "cudaLaunchKernel", ACTIVITY_LAUNCH, NO_ID);
+    add = builder_activity(&b, "add", ACTIVITY_KERNEL, NO_ID);
+    gemm = builder_activity(&b, "gemm", ACTIVITY_KERNEL, NO_ID);
+    for (int64_t h = 0; h < 2; h++) {
+        uint32_t thread = builder_timeline(&b, hosts[h], NO_ID, "main");
+        uint32_t device = builder_device(&b, hosts[h], "GPU 0", "", DEVICE_GPU);
+        uint32_t stream = builder_timeline(&b, hosts[h], device, "stream 7");
+
+        for (int64_t i = 0; i < 8; i++) {
+            int64_t  at = h * MS + (i ? 13 * MS + i * 100000 : 0), ns = i == 1 ? 12 * MS : 5000;
+            uint32_t from;
+
+            if (i == 1)
+                at = h * MS + 500000;
+            from = builder_event(&b, thread, call, at, ns);
+            builder_flow(
+                &b, from,
+                builder_event(&b, stream, i == 1 ? add : gemm, at + ns + 1000, i ? 20000 : 3 * MS),
+                FLOW_LAUNCH);
+        }
+    }
+    builder_finish(&b);
+    assert_true(steps_whole_trace(&b.study, &scratch));
+    assert_int_equal(b.study.steps.list.count, 2);
+    assert_false(b.study.steps.list.items[0].is_used);
+    assert_false(b.study.steps.list.items[1].is_used);
+    arena_free(&scratch);
+    builder_free(&b);
+}
+
 /* Two bursts of 1 ms with 100 ms between them of which nothing is known; known, they are a step. */
 TEST(a_pause_is_no_step)
 {

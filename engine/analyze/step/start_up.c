@@ -54,21 +54,36 @@ static int64_t least_ns(const struct start_up *start_up, bool is_first, bool is_
     return is_first && start_up->long_ns > LOAD_NS ? LOAD_NS : start_up->long_ns;
 }
 
-/* Earliest launch by kernel. false: scratch is exhausted. */
-static bool find_first_launches(const struct profile *profile, struct arena *scratch,
+/* By event: whether it is of a host. NULL: scratch is exhausted. */
+static bool *find_own(const struct profile *profile, uint32_t host, struct arena *scratch)
+{
+    bool *is_own = arena_new_array(scratch, bool, (size_t)profile->event_count + 1);
+
+    for (size_t t = 0; is_own && t < profile->timelines.count; t++) {
+        const struct timeline *line = &profile->timelines.items[t];
+
+        for (uint32_t i = 0; line->host == host && i < line->event_count; i++)
+            is_own[line->first_event + i] = true;
+    }
+    return is_own;
+}
+
+/* Earliest launch by kernel: each host loads its own. false: scratch is exhausted. */
+static bool find_first_launches(const struct profile *profile, uint32_t host, struct arena *scratch,
                                 struct first_launches *first)
 {
     struct id_map row_of = { .arena = scratch };
+    bool         *is_own = find_own(profile, host, scratch);
 
     first->is_first = arena_new_array(scratch, bool, (size_t)profile->event_count + 1);
-    if (!first->is_first)
+    if (!first->is_first || !is_own)
         return false;
     for (size_t i = 0; i < profile->flows.count; i++) {
         const struct flow *flow = &profile->flows.items[i];
         uint32_t           kernel, row;
 
         if (flow->kind != FLOW_LAUNCH || flow->to >= profile->event_count ||
-            flow->from >= profile->event_count ||
+            flow->from >= profile->event_count || !is_own[flow->from] ||
             (profile->format == FORMAT_GRAPH &&
              event_activity(profile, flow->to)->kind != ACTIVITY_KERNEL))
             continue;
@@ -115,8 +130,8 @@ static bool is_unusual(const struct profile *profile, const struct start_up_call
 }
 
 static bool find_long(const struct profile *profile, uint32_t host, const struct intervals *busy,
-                      const struct first_launches *first, struct arena *arena,
-                      struct start_up *start_up)
+                      const struct intervals *working, const struct first_launches *first,
+                      struct arena *arena, struct start_up *start_up)
 {
     for (size_t t = 0; t < profile->timelines.count; t++) {
         const struct timeline *line = &profile->timelines.items[t];
@@ -138,7 +153,8 @@ static bool find_long(const struct profile *profile, uint32_t host, const struct
 
             if (ns < least_ns(start_up, first->is_first[event], choosing) ||
                 !(choosing || is_call(profile, event_activity(profile, event), event)) ||
-                (double)intervals_overlap_ns(busy, call.start_ns, call.end_ns) >
+                (double)intervals_overlap_ns(first->is_first[event] ? working : busy, call.start_ns,
+                                             call.end_ns) >
                     (1 - (first->is_first[event] ? IDLE_FIRST_SHARE : IDLE_SHARE)) * (double)ns)
                 continue;
             call.is_blocking = is_blocking(event_activity(profile, event));
@@ -155,22 +171,22 @@ static bool find_long(const struct profile *profile, uint32_t host, const struct
 }
 
 bool start_up_find(const struct profile *profile, uint32_t host, const struct intervals *busy,
-                   struct arena *arena, struct start_up *start_up)
+                   const struct intervals *working, struct arena *arena, struct start_up *start_up)
 {
     struct arena scratch = { .budget_bytes = arena->budget_bytes };
     double      *lengths = arena_new_array(&scratch, double, (size_t)profile->event_count + 1);
-    size_t       kept = 0;
+    size_t       others = start_up->calls.count, kept = others; /* of hosts before */
     bool         ok;
 
     struct first_launches first = { 0 };
 
     if (start_up->long_ns == 0)
         start_up->long_ns = LONG_NS;
-    ok = lengths && find_first_launches(profile, &scratch, &first) &&
-         find_long(profile, host, busy, &first, arena, start_up);
-    if (ok && start_up->calls.count > MOST_CALLS)
-        start_up->calls.count = 0;
-    for (size_t i = 0; ok && i < start_up->calls.count; i++) {
+    ok = lengths && find_first_launches(profile, host, &scratch, &first) &&
+         find_long(profile, host, busy, working, &first, arena, start_up);
+    if (ok && start_up->calls.count > others + MOST_CALLS)
+        start_up->calls.count = others;
+    for (size_t i = others; ok && i < start_up->calls.count; i++) {
         struct start_up_call call = start_up->calls.items[i];
 
         if (call.is_blocking || is_unusual(profile, &call, &first, start_up->long_ns, lengths))

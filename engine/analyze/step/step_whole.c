@@ -29,9 +29,10 @@ static bool is_accelerators(const struct profile *profile, const struct timeline
            profile->devices.items[line->device].kind != DEVICE_CPU;
 }
 
-/* What the accelerators of a host did, and in how many pieces. false: scratch is exhausted. */
+/* What the accelerators of a host did, and in how many pieces; of it what is no collective, which
+ * may do nothing but wait for a rank that has just started. false: scratch is exhausted. */
 static bool find_busy(const struct profile *profile, uint32_t host, struct arena *scratch,
-                      struct intervals *busy, size_t *count)
+                      struct intervals *busy, struct intervals *working, size_t *count)
 {
     *count = 0;
     for (size_t t = 0; t < profile->timelines.count; t++) {
@@ -41,21 +42,26 @@ static bool find_busy(const struct profile *profile, uint32_t host, struct arena
             continue;
         *count += line->event_count;
         for (uint32_t i = line->first_event; i < line->first_event + line->event_count; i++)
-            if (!intervals_add(busy, scratch, event_start_ns(profile, i), event_end_ns(profile, i)))
+            if (!intervals_add(busy, scratch, event_start_ns(profile, i),
+                               event_end_ns(profile, i)) ||
+                (event_activity(profile, i)->kind != ACTIVITY_COLLECTIVE &&
+                 !intervals_add(working, scratch, event_start_ns(profile, i),
+                                event_end_ns(profile, i))))
                 return false;
     }
     intervals_settle(busy);
+    intervals_settle(working);
     return true;
 }
 
 /* Behind waits for work that was launched before the recording: the next thing that ran. */
 static int64_t behind_waits(const struct intervals *busy, const struct start_up *start_up,
-                            const struct interval *span)
+                            size_t from, const struct interval *span)
 {
     int64_t start_ns = span->start_ns;
     double  total_ns = (double)intervals_total_ns(busy);
 
-    for (size_t i = 0; i < start_up->calls.count; i++) {
+    for (size_t i = from; i < start_up->calls.count; i++) {
         const struct start_up_call *call = &start_up->calls.items[i];
         int64_t                     half_ns = call->start_ns + (call->end_ns - call->start_ns) / 2;
         size_t                      next = 0;
@@ -119,13 +125,13 @@ static int64_t asked_for(const struct profile *profile, int64_t time_ns)
     return asked_ns;
 }
 
-/* Time in [start, end) of calls that a program makes once. */
-static bool start_up_ns(const struct start_up *start_up, const struct interval *span,
+/* Time in [start, end) of calls that a program makes once, from the one given on. */
+static bool start_up_ns(const struct start_up *start_up, size_t from, const struct interval *span,
                         struct arena *scratch, int64_t *ns)
 {
     struct intervals calls = { 0 };
 
-    for (size_t i = 0; i < start_up->calls.count; i++) {
+    for (size_t i = from; i < start_up->calls.count; i++) {
         const struct start_up_call *call = &start_up->calls.items[i];
 
         if (!call->is_blocking && !intervals_add(&calls, scratch, call->start_ns, call->end_ns))
@@ -211,13 +217,14 @@ static bool is_scarce(const struct profile *profile, uint32_t host, const struct
 }
 
 /* Whether what is left beside start-up tells nothing of a step. */
-static bool is_start_up(const struct intervals *busy, const struct interval *span, int64_t once_ns)
+static bool is_start_up(const struct intervals *working, const struct interval *span,
+                        int64_t once_ns)
 {
     double ns = (double)(span->end_ns - span->start_ns), rest_ns = ns - (double)once_ns;
 
     return (double)once_ns > NEARLY_ALL_SHARE * ns ||
            ((double)once_ns > MOST_SHARE * ns &&
-            (double)intervals_overlap_ns(busy, span->start_ns, span->end_ns) <
+            (double)intervals_overlap_ns(working, span->start_ns, span->end_ns) <
                 FILLED_SHARE * rest_ns);
 }
 
@@ -225,27 +232,28 @@ static bool add_host(struct study *study, uint32_t host, struct arena *scratch)
 {
     const struct profile *profile = study->profile;
     struct interval       span = { profile->start_ns, profile->end_ns };
-    struct intervals      busy = { 0 };
+    struct intervals      busy = { 0 }, working = { 0 };
     const char           *left_out = NULL;
     size_t                count;
 
-    if (!find_busy(profile, host, scratch, &busy, &count))
+    if (!find_busy(profile, host, scratch, &busy, &working, &count))
         return false;
     if (busy.list.count) {
+        size_t  others = study->start_up->calls.count; /* of hosts before */
         int64_t asked_ns, once_ns;
 
         span = (struct interval) { busy.list.items[0].start_ns,
                                    busy.list.items[busy.list.count - 1].end_ns };
         study->start_up->long_ns = long_call_ns(span.end_ns - span.start_ns);
-        if (!start_up_find(profile, host, &busy, study->arena, study->start_up))
+        if (!start_up_find(profile, host, &busy, &working, study->arena, study->start_up))
             return false;
-        span.start_ns = behind_waits(&busy, study->start_up, &span);
+        span.start_ns = behind_waits(&busy, study->start_up, others, &span);
         asked_ns = asked_for(profile, span.start_ns);
         if ((double)(span.start_ns - asked_ns) < LAUNCH_SHARE * (double)(span.end_ns - asked_ns))
             span.start_ns = asked_ns;
-        if (!start_up_ns(study->start_up, &span, scratch, &once_ns))
+        if (!start_up_ns(study->start_up, others, &span, scratch, &once_ns))
             return false;
-        if (is_start_up(&busy, &span, once_ns))
+        if (is_start_up(&working, &span, once_ns))
             left_out = "most of the recording is start-up: loading, compiling, first use";
         else if (has_pause(profile, host, &busy, &span))
             left_out = "for most of the recording nothing was recorded";
@@ -299,7 +307,7 @@ static bool why_no_step(const struct study *study, const struct intervals *busy,
     int64_t         once_ns;
 
     *why = NULL;
-    if (!start_up_ns(study->start_up, &span, scratch, &once_ns))
+    if (!start_up_ns(study->start_up, 0, &span, scratch, &once_ns))
         return false;
     if (has_pause(study->profile, step->host, busy, &span))
         *why = "for most of the only step nothing was recorded";
@@ -312,7 +320,7 @@ static bool why_no_step(const struct study *study, const struct intervals *busy,
 
 bool steps_few_marked(struct study *study, struct arena *scratch)
 {
-    struct intervals busy = { 0 };
+    struct intervals busy = { 0 }, working = { 0 };
     struct steps    *steps = &study->steps;
     bool             is_told = steps->source == STEPS_MARKER || steps->source == STEPS_SESSION;
     struct step     *step = is_told ? few_steps(steps) : NULL;
@@ -321,7 +329,7 @@ bool steps_few_marked(struct study *study, struct arena *scratch)
 
     if (!step)
         return true;
-    if (!find_busy(study->profile, steps->host, scratch, &busy, &count))
+    if (!find_busy(study->profile, steps->host, scratch, &busy, &working, &count))
         return false;
     study->start_up = count ? arena_new(study->arena, struct start_up) : NULL;
     if (!study->start_up)
@@ -330,7 +338,8 @@ bool steps_few_marked(struct study *study, struct arena *scratch)
     study->start_up->long_ns = (int64_t)(START_UP_SHARE * (double)(step->end_ns - step->start_ns));
     if (study->start_up->long_ns < LEAST_START_UP_NS)
         study->start_up->long_ns = LEAST_START_UP_NS;
-    if (!start_up_find(study->profile, steps->host, &busy, study->arena, study->start_up) ||
+    if (!start_up_find(study->profile, steps->host, &busy, &working, study->arena,
+                       study->start_up) ||
         !why_no_step(study, &busy, count, step, scratch, &why))
         return false;
     if (why && steps->used_count == 1) {
