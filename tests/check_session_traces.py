@@ -82,6 +82,13 @@ def check_merged():
     write("merged.json", json.dumps(trace(runs)))
     found = advice("merged.json")
     expect(found["steps"]["count"] == 3, f"merged: {found['steps']['count']} steps")
+    # The second trace had other numbers for its processes: what merged them kept the names of the first.
+    swapped = {CPU: GPU, GPU: CPU}
+    more = STEP + [(GPU, 95_000 + k, 1, f"n{k}", "NoOp") for k in range(8)]
+    mixed = more + [(swapped.get(row, row), start + 1_000_000, *rest) for row, start, *rest in more]
+    write("mixed.json", json.dumps(trace(mixed)))
+    found = advice("mixed.json")
+    expect(found["steps"]["count"] == 2, f"merged by other numbers: {found['steps']['count']} steps")
     # A function that an op calls begins with a node of that name, too.
     called = STEP + [(CPU, 82_000, 1, "_SOURCE", "NoOp"), (CPU, 83_000, 1, "f/MatMul", "MatMul")]
     write("called.json", json.dumps(trace(called)))

@@ -161,27 +161,46 @@ static bool is_source(const struct event *event)
     return str_equal(event->name, STR("_SOURCE"));
 }
 
+static const struct process *process_of(const struct parse *parse, int64_t pid)
+{
+    for (size_t i = 0; i < parse->processes.count; i++)
+        if (parse->processes.items[i].pid == pid)
+            return &parse->processes.items[i];
+    return NULL;
+}
+
+static bool is_stream(const struct process *process)
+{
+    return str_contains(process->name, STR("stream:")) || str_ends(process->name, STR("/memcpy"));
+}
+
 /* Each executor of a session run begins with its node "_SOURCE". Where one process has as many of
  * them as each op has records, the trace holds so many runs: begins gets when each of them does. */
 struct begins {
     VEC(int64_t) micros;
 };
 
+/* What puts several traces into one keeps the names of the first one's processes, whose numbers are
+ * others' in the next: an op counts as the same on any. */
 static uint64_t identity(const struct event *event)
 {
-    return hash_mix(str_hash(event->name), (uint64_t)event->pid);
+    return hash_mix(str_hash(event->name), is_source(event) ? (uint64_t)event->pid : 0);
 }
 
 static bool find_begins(struct parse *parse, struct begins *begins)
 {
     struct id_map counts = { .arena = parse->arena };
-    size_t        distinct = 0;
+    size_t        distinct = 0, records = 0;
     uint32_t      most = 0;
 
     for (size_t i = 0; i < parse->events.count; i++) {
-        const struct event *event = &parse->events.items[i];
-        uint32_t            count = id_map_get(&counts, identity(event));
+        const struct event   *event = &parse->events.items[i];
+        const struct process *process = process_of(parse, event->pid);
+        uint32_t              count = id_map_get(&counts, identity(event));
 
+        if (process && is_stream(process))
+            continue;
+        records++;
         count = count == NO_ID ? 1 : count + 1;
         distinct += count == 1;
         if (!id_map_put(&counts, identity(event), count))
@@ -193,31 +212,23 @@ static bool find_begins(struct parse *parse, struct begins *begins)
             return false;
     }
     /* Functions that ops call begin with such a node, too: then most ops have run once. */
-    if (begins->micros.count > 1 && 4 * parse->events.count < 3 * begins->micros.count * distinct)
+    if (begins->micros.count > 1 && 4 * records < 3 * begins->micros.count * distinct)
         begins->micros.count = 1;
     return true;
 }
 
-static const struct process *process_of(const struct parse *parse, int64_t pid)
-{
-    for (size_t i = 0; i < parse->processes.count; i++)
-        if (parse->processes.items[i].pid == pid)
-            return &parse->processes.items[i];
-    return NULL;
-}
-
 /* Records of streams are called "op:Type", those of ops have "op = Type(inputs)" as their label. */
 static void add_node(struct text *device, struct text *node, struct text *words,
-                     const struct event *event, bool is_stream)
+                     const struct event *event, bool is_of_stream)
 {
     node->len = words->len = 0;
-    if (is_stream)
+    if (is_of_stream)
         text_print(words, "%.*s:%.*s", STR_ARG(event->name), STR_ARG(event->type));
-    wire_out_bytes(node, NODE_NAME, is_stream ? text_str(words) : event->name);
+    wire_out_bytes(node, NODE_NAME, is_of_stream ? text_str(words) : event->name);
     wire_out_number(node, NODE_START, (uint64_t)event->start_micros);
     wire_out_number(node, NODE_END, (uint64_t)event->micros);
     wire_out_number(node, NODE_ALL_END, (uint64_t)event->micros);
-    if (!is_stream) {
+    if (!is_of_stream) {
         text_print(words, "%.*s = %.*s(%.*s)", STR_ARG(event->name), STR_ARG(event->type),
                    STR_ARG(event->inputs));
         wire_out_bytes(node, NODE_LABEL, text_str(words));
@@ -235,9 +246,7 @@ static bool add_run(struct parse *parse, size_t from, size_t to, struct tf_timel
     for (size_t p = 0; p < parse->processes.count; p++) {
         const struct process *process = &parse->processes.items[p];
         struct text           device = { .arena = parse->arena };
-        bool                  is_stream =
-            str_contains(process->name, STR("stream:")) || str_ends(process->name, STR("/memcpy"));
-        size_t before;
+        size_t                before;
 
         if (process_of(parse, process->pid) != process)
             continue;
@@ -245,7 +254,7 @@ static bool add_run(struct parse *parse, size_t from, size_t to, struct tf_timel
         before = device.len;
         for (size_t i = from; i < to; i++)
             if (parse->events.items[i].pid == process->pid)
-                add_node(&device, &node, &words, &parse->events.items[i], is_stream);
+                add_node(&device, &node, &words, &parse->events.items[i], is_stream(process));
         if (device.len > before)
             wire_out_bytes(&stats, STATS_DEVICE, text_str(&device));
         if (device.is_cut)
