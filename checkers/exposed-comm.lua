@@ -1,6 +1,5 @@
 -- Collectives run while nothing is computed.
--- Devices of one process on a host share its cores: waiting for the others' work is part of their collectives, and
--- no recording tells how much.
+-- Devices of one process on a host share its cores: waiting for the others' work is part of their collectives.
 local function on_cores(p, cfg)
   local step_ns, ns = p.fact["step.ns"], p.fact["part.communication_ns"]
   if p.framework ~= "jax" or p.fact["coverage.hosts"] ~= 1 then
@@ -13,6 +12,10 @@ local function on_cores(p, cfg)
   for row in worst:each() do
     evidence[#evidence + 1] = { row.type .. " " .. fmt.kernel(row.name) .. ", payload", row.mean_bytes or 0, "bytes" }
   end
+  -- What other devices compute meanwhile on the same cores is still to be done without them.
+  local left_ns, gone_ns = p:whatif { { "scale", parts = { "communication" }, factor = 0 } }
+  local saved_ns = left_ns and gone_ns > 0 and math.min(gone_ns, ns) or ns
+  if saved_ns < ns then evidence[#evidence + 1] = { "of that, while no other device computes", saved_ns, "ns" } end
   return finding {
     title = ("Collectives take %s of each step (%s)"):format(fmt.ms(ns), fmt.pct(ns / step_ns)),
     severity = "info", subject = { op = worst:rows()[1] and worst:rows()[1].name or nil }, locations = worst:places(),
@@ -23,7 +26,8 @@ local function on_cores(p, cfg)
                  .. "rows are and add up the results, exchange all gradients at once.",
                code = "rows = jax.lax.psum(jnp.where(is_mine, table[local_ids], 0), \"data\")   "
                  .. "# not all_gather(table)[ids]" },
-    impact = trains and impact.share { ns = ns } or impact.exposed { ns = ns, low = 0.25 * ns, high = ns },
+    impact = trains and impact.share { ns = saved_ns }
+      or impact.exposed { ns = saved_ns, low = 0.25 * saved_ns, high = saved_ns },
     claims = { { parts = { "communication" } } },
     confidence = "low",
   }
@@ -46,11 +50,12 @@ return rule {
                  doc = "of collective time that waits for the last rank, above which only the rest counts" },
   },
   doc = [[
-Only the time that no kernel covers counts. Where other ranks come late, waiting for them is part of it: the rules about
-ranks say so, and where all ranks were given and most of it is that, only the rest counts here. Priced by replay:
-collectives beside computation, as far as there is enough of it; in a program that does not train, as what sending less
-could save. Of several ranks that are not the job, and whose own schedule waits for the host, it is a bound. Silent for
-one rank, where computation covers them, and where there is none to run them beside.]],
+Only the time that no kernel covers counts. Where other ranks come late, waiting for them is part of it: the rules
+about ranks say so, and where all ranks were given and most of it is that, only the rest counts here. Priced by
+replay: collectives beside computation, as far as there is enough of it; in a program that does not train, as what
+sending less could save. Of several ranks that are not the job, and whose own schedule waits for the host, it is a
+bound. Among devices that share a host's cores what others compute meanwhile is still to be done. Silent for one rank,
+where computation covers them, and where there is none to run them beside.]],
 
   check = function(p, cfg)
     if not p:has("device.idle_share") then return on_cores(p, cfg) end

@@ -103,7 +103,7 @@ TEST(work_beside_needs_a_core)
  * us that the step waits for. Without it what was computed beside it is waited for: 60 us stay on
  * eight hardware threads. On two, which share a core, one and a half thread did 1.15 of a core's
  * work, so that those 40 us are 40 * 1.15 / 1.5 alone. So it is when the 80 us are copies to a
- * device.
+ * device, or a collective for which other devices on the same cores compute.
  */
 TEST(computing_beside_the_host_stays)
 {
@@ -115,7 +115,8 @@ TEST(computing_beside_the_host_stays)
     } cases[] = { { 8, 0, 60000, ACTIVITY_OTHER, PART_HOST },
                   { 8, 0.75, 80000, ACTIVITY_OTHER, PART_HOST },
                   { 2, 0, 20000 + 40000 * 1.15 / 1.5, ACTIVITY_OTHER, PART_HOST },
-                  { 8, 0, 60000, ACTIVITY_TRANSFER, PART_COPY } };
+                  { 8, 0, 60000, ACTIVITY_TRANSFER, PART_COPY },
+                  { 8, 0, 60000, ACTIVITY_COLLECTIVE, PART_COMMUNICATION } };
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct profile_builder b;

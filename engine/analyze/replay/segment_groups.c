@@ -124,6 +124,15 @@ static void find_recorder(struct grouping *grouping)
             all_ns * (1 - schedule->without_recorder_ns / schedule->step_ns) / sum_ns;
 }
 
+/* What others compute meanwhile is waited for without it. Devices of a host's own cores wait in
+ * collectives for each other's computation. */
+static bool goes_beside(const struct path *path, const struct segment *segment)
+{
+    return segment->part == PART_HOST || segment->part == PART_COPY ||
+           segment->part == PART_INPUT ||
+           (segment->part == PART_COMMUNICATION && !path->has_device);
+}
+
 static bool group_segments(struct grouping *grouping)
 {
     const struct path     *path = &grouping->study->path;
@@ -157,7 +166,7 @@ static bool group_segments(struct grouping *grouping)
         groups->groups.items[row].recorded_ns += recorded_ns;
         groups->groups.items[row].threads_ns +=
             recorded_ns * (segment->other_threads > 1 ? segment->other_threads : 1);
-        if (segment->part == PART_HOST || segment->part == PART_COPY || segment->part == PART_INPUT)
+        if (goes_beside(path, segment))
             groups->groups.items[row].beside_ns += length_ns * fmin(1, segment->compute_threads);
     }
     return true;

@@ -29,7 +29,7 @@ struct segment_group {
     double   length_ns;   /* all looked-at steps, less what recording took of the host */
     double   recorded_ns; /* with that */
     double   threads_ns;  /* as recorded: of the host threads at work in it, one at least */
-    double   beside_ns;   /* of the host's own code, copies and input: in which another computes */
+    double   beside_ns;   /* of what goes beside: in which another computes */
 };
 struct path_costs { /* means over the looked-at steps */
     double step_ns, rest_ns, input_ns;
