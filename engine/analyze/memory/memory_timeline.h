@@ -29,9 +29,9 @@ struct memory_timeline {
     double   lifetime_peak_bytes;               /* as the allocator says; < 0 unknown */
     double   allocation_count, allocated_bytes; /* in windows */
     double   free_count;                        /* in windows */
-    double   growth_bytes;        /* a step; slope of the bytes in use at the ends of windows */
-    bool     is_growing;          /* they never fall over at least 5 windows, and rise */
-    bool     has_growth;          /* there were at least 5 windows with events */
+    double   growth_bytes;       /* a step; slope of the bytes in use at the ends of windows */
+    bool     is_growing;         /* they never fall over at least 5 windows, and rise */
+    bool     has_growth;         /* there were at least 5 windows with events */
     struct memory_owner  *owners; /* live at the peak, most bytes first */
     size_t                owner_count;
     struct memory_moment *moments; /* the fullest one of each of MEMORY_MOMENTS equal times */

@@ -54,16 +54,15 @@ struct segment {
     float    input_threads, other_threads; /* host threads at work meanwhile, on average */
     float    compute_threads;              /* of these, those that compute */
 };
-/* Waits for an accelerator that no event shows, in the looked-at steps together (unseen_waits.h).
- */
+/* Waits for an accelerator that no event shows, in the looked-at steps together (unseen_waits.h). */
 struct unseen_waits {
     double count, ns;
     double steps; /* that have one */
 };
 struct path {
     VEC(struct frame) frames;
-    uint8_t *frame_work;          /* enum work (work.h), by frame */
-    int64_t *frame_self_ns;       /* by frame: of its timeline's leaves */
+    uint8_t *frame_work;    /* enum work (work.h), by frame */
+    int64_t *frame_self_ns; /* by frame: of its timeline's leaves */
     VEC(struct segment) segments; /* by step, then time */
     VEC(uint32_t) step_rows;      /* the steps looked at: rows of steps->list, ascending */
     uint32_t leader;              /* timeline that leads the steps, or NO_ID */

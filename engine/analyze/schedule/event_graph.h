@@ -6,10 +6,10 @@
  * ranks. Nodes stand in an order in which all causes come first; edges into a node are one run of
  * rows (CSR). O(events log lines).
  *
- * Short gaps between kernels in the queue of a stream are the device's and stay as recorded; the
- * way from a launch to a free stream enters with its mean, so that scheduling the graph gives the
- * recorded times only as far as the graph is right. A start that no cause explains keeps its
- * distance as the node's delay.
+ * Short gaps between kernels in the queue of a stream are the device's and stay as recorded; the way
+ * from a launch to a free stream enters with its mean, so that scheduling the graph gives the recorded
+ * times only as far as the graph is right. A start that no cause explains keeps its distance as the
+ * node's delay.
  */
 #ifndef TFPROF_ANALYZE_EVENT_GRAPH_H
 #define TFPROF_ANALYZE_EVENT_GRAPH_H
@@ -53,7 +53,7 @@ struct graph_node {
     uint32_t launcher;         /* device work: frame of the call that enqueued it, or NO_ID */
     uint32_t line;             /* row of graph->lines */
     uint32_t first_edge;
-    uint8_t  role, class;
+    uint8_t role, class;
 };
 struct graph_line {
     uint32_t timeline, host;
@@ -61,7 +61,7 @@ struct graph_line {
     bool     is_worker; /* of a process that makes input for the leader's, which asks for it */
 };
 struct graph_window { /* one step of one host */
-    uint32_t step;    /* row of steps->list */
+    uint32_t step;      /* row of steps->list */
     uint32_t host;
     uint32_t group;     /* steps of all hosts at the same time */
     uint32_t base;      /* its NODE_STEP */
@@ -72,16 +72,16 @@ struct event_graph {
     VEC(struct graph_edge) edges; /* nodes' runs, in order */
     VEC(struct graph_line) lines;
     VEC(struct graph_window) windows; /* by group, then host */
-    struct path         path;         /* frames of all lines, with what work they are */
-    uint32_t            group_count;
-    uint32_t            joined_count;      /* collectives that several ranks take part in */
-    int64_t             launch_ns, gap_ns; /* means that the graph goes by */
-    bool                has_device;
+    struct path path; /* frames of all lines, with what work they are */
+    uint32_t    group_count;
+    uint32_t    joined_count; /* collectives that several ranks take part in */
+    int64_t     launch_ns, gap_ns; /* means that the graph goes by */
+    bool        has_device;
     const struct study *study;
 };
 
-/* In `arena`; of the step `first` (row of steps->list) and the one that follows it, or of a sample
- * of steps for NO_ID. A graph without windows: nothing to replay. false: ERR_LIMIT. */
+/* In `arena`; of the step `first` (row of steps->list) and the one that follows it, or of a sample of
+ * steps for NO_ID. A graph without windows: nothing to replay. false: ERR_LIMIT. */
 bool event_graph_make(struct event_graph *graph, const struct study *study, uint32_t first,
                       struct arena *arena, struct err *err);
 /* What the time between the two nodes of an edge is charged to. */

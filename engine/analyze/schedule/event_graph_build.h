@@ -32,32 +32,31 @@ struct build_line {
     int64_t          burst_start_ns; /* since when the thread has been at work without a pause */
     uint32_t         wait;           /* row of waits: what its next kernel has to wait for; NO_ID */
 };
-struct call_wait {        /* what a host call or a stream waits for, where the recording says so */
+struct call_wait { /* what a host call or a stream waits for, where the recording says so */
     uint32_t stream_line; /* row of lines, or NO_ID: the whole device */
     int64_t  before_ns;   /* work enqueued up to this time counts; INT64_MAX: all so far */
     int64_t  from_ns;     /* of a stream's wait: work enqueued from this time on waits */
     uint32_t next;        /* older row of the same line, or NO_ID */
 };
 struct others {
-    uint32_t any,
-        elsewhere; /* the one before it, and the last before it on another thread; NO_ID */
+    uint32_t any, elsewhere; /* the one before it, and the last before it on another thread; NO_ID */
 };
 struct build {
-    struct event_graph   *graph;
-    const struct study   *study;
-    const struct profile *profile;
-    struct arena         *arena; /* of the graph */
-    struct arena         *scratch;
-    VEC(struct build_line) lines; /* beside graph->lines */
+    struct event_graph    *graph;
+    const struct study    *study;
+    const struct profile  *profile;
+    struct arena          *arena;   /* of the graph */
+    struct arena          *scratch;
+    VEC(struct build_line) lines;   /* beside graph->lines */
     uint32_t *line_of_timeline;
-    uint32_t *launch_of;        /* by event: the host call that enqueued it, or NO_ID */
-    uint32_t *node_of_call;     /* by event: first node of a host call, or NO_ID */
-    uint32_t *timeline_of_call; /* by event that enqueues: its timeline */
-    VEC(uint32_t) previous;     /* by node: the one before on its line, or NO_ID */
-    VEC(struct others) others;  /* by node: those before it on threads of its host */
-    uint32_t *last_on_host;     /* by host: the last node of a thread, or NO_ID */
+    uint32_t *launch_of;            /* by event: the host call that enqueued it, or NO_ID */
+    uint32_t *node_of_call;         /* by event: first node of a host call, or NO_ID */
+    uint32_t *timeline_of_call;     /* by event that enqueues: its timeline */
+    VEC(uint32_t) previous;         /* by node: the one before on its line, or NO_ID */
+    VEC(struct others) others;      /* by node: those before it on threads of its host */
+    uint32_t              *last_on_host; /* by host: the last node of a thread, or NO_ID */
     VEC(struct call_wait) waits;
-    struct id_map          wait_of_call; /* host call -> row of waits */
+    struct id_map wait_of_call;     /* host call -> row of waits */
     struct collective_list collectives;
     struct id_map          collective_of; /* event that ends it -> row of collectives.items */
     struct id_map          begun_by;      /* event that begins it, where another ends it -> row */
@@ -76,9 +75,9 @@ void build_means(struct build *build);
 bool build_collectives(struct build *build);
 
 enum {
-    PAUSE_NS = 5000, /* a thread that did nothing for longer was given its next work */
-    CLOCK_NS = 5000, /* clocks of device and host differ by as much */
-    LOOK_BACK = 64,  /* kernels back to the one that a call waited for */
+    PAUSE_NS = 5000,       /* a thread that did nothing for longer was given its next work */
+    CLOCK_NS = 5000,       /* clocks of device and host differ by as much */
+    LOOK_BACK = 64,        /* kernels back to the one that a call waited for */
 };
 static inline const struct graph_node *node_at(const struct build *build, uint32_t node)
 {

@@ -1,7 +1,6 @@
 /*
- * skeleton: an event_graph without what no change of device work tells apart: what a host thread
- * did piece by piece, where nothing else waits in between, is one node. Scheduled in a fraction of
- * the time, it gives the same steps.
+ * skeleton: an event_graph without what no change of device work tells apart: what a host thread did piece by piece, where
+ * nothing else waits in between, is one node. Scheduled in a fraction of the time, it gives the same steps.
  */
 #ifndef TFPROF_ANALYZE_SKELETON_H
 #define TFPROF_ANALYZE_SKELETON_H

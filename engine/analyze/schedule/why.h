@@ -9,20 +9,20 @@
 #include "base/err.h"
 
 struct why_cause {
-    double   ns;       /* of the time asked about */
-    double   usual_ns; /* in the step or on the rank it is compared with; < 0: none is */
-    uint32_t count;    /* pieces of work */
+    double          ns;       /* of the time asked about */
+    double          usual_ns; /* in the step or on the rank it is compared with; < 0: none is */
+    uint32_t        count;    /* pieces of work */
     enum part class;
-    const char *name;            /* what was done; NULL: nothing was recorded */
-    const char *owner;           /* op or annotation around it, or NULL */
-    const char *place;           /* thread or stream */
-    const char *file, *function; /* in the user's program, or NULL */
-    uint32_t    line;
+    const char     *name;     /* what was done; NULL: nothing was recorded */
+    const char     *owner;    /* op or annotation around it, or NULL */
+    const char     *place;    /* thread or stream */
+    const char     *file, *function; /* in the user's program, or NULL */
+    uint32_t        line;
 };
 struct why_late { /* a collective that a rank came last to */
     int64_t          step;
     int              rank;
-    const char      *who;            /* "rank 3", or the name of a host, device or thread */
+    const char      *who;      /* "rank 3", or the name of a host, device or thread */
     double           late_ns, share; /* after the first one; of the step */
     const char      *name;
     double           class_ns; /* what the rank did longer than the first one; 0: nothing … */

@@ -72,13 +72,14 @@ static bool claim(struct finder *finder, const struct detector *self, const stru
     struct ledger *ledger = finder->ledger;
     uint32_t       first = rounds->units[block->starts[0]];
     uint32_t       last = rounds->units[block->starts[block->count - 1] + block->length - 1];
+    uint32_t       end = ledger->first_unit[ledger->units.items[first].step + 1];
     double         ns = 0;
 
-    for (size_t u = 0; u < ledger->units.count; u++)
+    for (uint32_t u = first; u < end; u++)
         finder->is_back[u] = false;
     if (!units_mark_backward(ledger, first, last, finder->is_back))
         return false;
-    for (uint32_t u = first; u < ledger->first_unit[ledger->units.items[first].step + 1]; u++) {
+    for (uint32_t u = first; u < end; u++) {
         const struct work_unit *unit = &ledger->units.items[u];
 
         finder->is_back[u] = (finder->is_back[u] || u <= last) && unit_goes_with_ops(unit);
@@ -89,7 +90,7 @@ static bool claim(struct finder *finder, const struct detector *self, const stru
     if (!ledger_cell_once(ledger, self, &ledger->units.items[first], &finder->cell,
                           "one time step a call, %u calls", block->count))
         return false;
-    for (uint32_t u = first; u < ledger->first_unit[ledger->units.items[first].step + 1]; u++)
+    for (uint32_t u = first; u < end; u++)
         if (finder->is_back[u])
             ledger_claim(ledger, finder->cell, &ledger->units.items[u],
                          share_of(ledger, &ledger->units.items[u], block->count));
