@@ -168,7 +168,7 @@ const struct hardware *hardware_of(const struct profile *profile, const struct d
 
 /* GeForce and inference cards before Volta compute in 16 bits at a 64th of their rate, if at all;
  * P100 twice as fast as in 32. */
-static enum dtype half_type_of(int major, int minor)
+static enum dtype half_type_of(uint32_t major, uint32_t minor)
 {
     if (major >= 8)
         return DTYPE_BF16;

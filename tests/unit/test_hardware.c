@@ -298,7 +298,7 @@ TEST(slow_float16_is_none)
 {
     static const struct {
         const char *name;
-        int         major, minor;
+        uint32_t    major, minor;
         enum dtype  half;
     } rows[] = {
         { "Tesla P100-SXM2-16GB", 6, 0, DTYPE_F16 },
