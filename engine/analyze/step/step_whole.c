@@ -299,21 +299,23 @@ static struct step *few_steps(struct steps *steps)
     return steps->used_count > 0 && steps->used_count <= MOST_FEW ? shortest : NULL;
 }
 
-/* Why the only step tells nothing of others; NULL: it does. `count`: pieces of work. */
+/* Why the only step tells nothing of others; NULL: it does. `count`: pieces of work. A run of a
+ * session is one, however little it does and however long it waits. */
 static bool why_no_step(const struct study *study, const struct intervals *busy, size_t count,
                         const struct step *step, struct arena *scratch, const char **why)
 {
     struct interval span = { step->start_ns, step->end_ns };
+    bool            is_run = study->steps.source == STEPS_SESSION;
     int64_t         once_ns;
 
     *why = NULL;
     if (!start_up_ns(study->start_up, 0, &span, scratch, &once_ns))
         return false;
-    if (has_pause(study->profile, step->host, busy, &span))
+    if (!is_run && has_pause(study->profile, step->host, busy, &span))
         *why = "for most of the only step nothing was recorded";
     else if ((count < FEW_WORK &&
               (double)once_ns > MOST_SHARE * (double)(span.end_ns - span.start_ns)) ||
-             is_scarce(study->profile, step->host, busy, count, &span))
+             (!is_run && is_scarce(study->profile, step->host, busy, count, &span)))
         *why = "a few pieces of work, mostly start-up or pauses";
     return true;
 }

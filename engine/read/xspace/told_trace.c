@@ -73,7 +73,6 @@ static void add_stat(struct told *told, struct told_event *event, struct str key
 /* What an event of the trace's JSON says, beside its stats. */
 struct said {
     struct str phase, name, label;
-    bool       has_thread;
 };
 
 static struct str text_of(struct told *told, struct json_scan *scan)
