@@ -23,6 +23,7 @@ struct event {
     int64_t    pid, tid, start_micros, micros;
     struct str name, type, inputs; /* inputs: "a, b:1, ^c" */
     size_t     index;
+    uint32_t   process; /* row of processes; NO_ID: none that is known */
 };
 struct process {
     int64_t    pid;
@@ -161,12 +162,24 @@ static bool is_source(const struct event *event)
     return str_equal(event->name, STR("_SOURCE"));
 }
 
-static const struct process *process_of(const struct parse *parse, int64_t pid)
+/* Gives events their processes; of several of one number the first counts. */
+static bool find_processes(struct parse *parse)
 {
-    for (size_t i = 0; i < parse->processes.count; i++)
-        if (parse->processes.items[i].pid == pid)
-            return &parse->processes.items[i];
-    return NULL;
+    struct id_map rows = { .arena = parse->arena };
+
+    for (size_t i = parse->processes.count; i-- > 0;)
+        if (!id_map_put(&rows, (uint64_t)parse->processes.items[i].pid, (uint32_t)i))
+            return false;
+    for (size_t i = 0; i < parse->events.count; i++)
+        parse->events.items[i].process = id_map_get(&rows, (uint64_t)parse->events.items[i].pid);
+    return true;
+}
+
+static int by_process(const void *a, const void *b)
+{
+    const struct event *x = a, *y = b;
+
+    return IN_ORDER(COMPARE(x->process, y->process), by_start(a, b));
 }
 
 static bool is_stream(const struct process *process)
@@ -194,11 +207,10 @@ static bool find_begins(struct parse *parse, struct begins *begins)
     uint32_t      most = 0;
 
     for (size_t i = 0; i < parse->events.count; i++) {
-        const struct event   *event = &parse->events.items[i];
-        const struct process *process = process_of(parse, event->pid);
-        uint32_t              count = id_map_get(&counts, identity(event));
+        const struct event *event = &parse->events.items[i];
+        uint32_t            count = id_map_get(&counts, identity(event));
 
-        if (process && is_stream(process))
+        if (event->process != NO_ID && is_stream(&parse->processes.items[event->process]))
             continue;
         records++;
         count = count == NO_ID ? 1 : count + 1;
@@ -243,20 +255,17 @@ static bool add_run(struct parse *parse, size_t from, size_t to, struct tf_timel
     struct text stats = { .arena = parse->arena }, run = { .arena = parse->arena };
     struct text node = { .arena = parse->arena }, words = { .arena = parse->arena };
 
-    for (size_t p = 0; p < parse->processes.count; p++) {
-        const struct process *process = &parse->processes.items[p];
+    if (to > from)
+        qsort(&parse->events.items[from], to - from, sizeof *parse->events.items, by_process);
+    while (from < to && parse->events.items[from].process != NO_ID) {
+        const struct process *process = &parse->processes.items[parse->events.items[from].process];
+        uint32_t              row = parse->events.items[from].process;
         struct text           device = { .arena = parse->arena };
-        size_t                before;
 
-        if (process_of(parse, process->pid) != process)
-            continue;
         wire_out_bytes(&device, DEVICE_NAME, process->name);
-        before = device.len;
-        for (size_t i = from; i < to; i++)
-            if (parse->events.items[i].pid == process->pid)
-                add_node(&device, &node, &words, &parse->events.items[i], is_stream(process));
-        if (device.len > before)
-            wire_out_bytes(&stats, STATS_DEVICE, text_str(&device));
+        for (; from < to && parse->events.items[from].process == row; from++)
+            add_node(&device, &node, &words, &parse->events.items[from], is_stream(process));
+        wire_out_bytes(&stats, STATS_DEVICE, text_str(&device));
         if (device.is_cut)
             return false;
     }
@@ -270,7 +279,7 @@ static bool add_runs(struct parse *parse, struct tf_timeline *timeline)
     struct begins begins = { 0 };
     size_t        from = 0;
 
-    if (!find_begins(parse, &begins))
+    if (!find_processes(parse) || !find_begins(parse, &begins))
         return false;
     for (size_t r = 1; r <= begins.micros.count || r == 1; r++) {
         size_t to = from;

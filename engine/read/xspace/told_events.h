@@ -20,6 +20,7 @@ struct told_name { /* of a process, or of a thread of it */
     int64_t    process, thread;
     bool       is_process;
     struct str name;
+    size_t     row; /* in the trace: of several names the first counts; told_write sets it */
 };
 struct told {
     struct arena *arena;

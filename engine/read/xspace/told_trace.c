@@ -121,7 +121,7 @@ static void add_event(struct told *told, struct told_event *event, const struct 
 
     if (str_equal(said->phase, STR("M")) &&
         (is_process || str_equal(said->name, STR("thread_name")))) {
-        struct told_name label = { event->process, event->thread, is_process, said->label };
+        struct told_name label = { event->process, event->thread, is_process, said->label, 0 };
 
         told->is_full |= !vec_push(&told->labels, told->arena, label);
     }

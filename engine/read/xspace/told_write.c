@@ -27,16 +27,28 @@ static int by_place(const void *a, const void *b)
                     COMPARE(x->first_stat, y->first_stat), COMPARE(x->name, y->name));
 }
 
+/* Names of processes before those of threads. */
+static int by_owner(const void *a, const void *b)
+{
+    const struct told_name *x = a, *y = b;
+
+    return IN_ORDER(COMPARE(y->is_process, x->is_process), COMPARE(x->process, y->process),
+                    COMPARE(x->thread, y->thread), COMPARE(x->row, y->row));
+}
+
 static struct str label_of(const struct told *told, const struct told_event *event, bool is_process)
 {
-    for (size_t i = 0; i < told->labels.count; i++) {
-        const struct told_name *label = &told->labels.items[i];
+    const struct told_name *items = told->labels.items;
+    struct told_name        wanted = { .process = event->process,
+                                       .thread = is_process ? INT64_MIN : event->thread,
+                                       .is_process = is_process };
+    size_t row = LOWER_BOUND(told->labels.count, i, by_owner(&items[i], &wanted) < 0);
 
-        if (label->is_process == is_process && label->process == event->process &&
-            (is_process || label->thread == event->thread))
-            return label->name;
-    }
-    return (struct str) { "", 0 };
+    return row < told->labels.count && items[row].is_process == is_process &&
+                   items[row].process == event->process &&
+                   (is_process || items[row].thread == event->thread)
+               ? items[row].name
+               : (struct str) { "", 0 };
 }
 
 /* The id of an event's type, which is added to the plane where it is new. */
@@ -148,6 +160,10 @@ void told_write(struct told *told, struct text *out)
 {
     size_t at = 0;
 
+    for (size_t i = 0; i < told->labels.count; i++)
+        told->labels.items[i].row = i;
+    if (told->labels.count)
+        qsort(told->labels.items, told->labels.count, sizeof *told->labels.items, by_owner);
     if (told->events.count)
         qsort(told->events.items, told->events.count, sizeof *told->events.items, by_place);
     while (at < told->events.count && !told->is_full)
