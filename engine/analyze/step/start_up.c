@@ -129,44 +129,68 @@ static bool is_unusual(const struct profile *profile, const struct start_up_call
                                            USUAL_FACTOR * sample_middle(lengths, count));
 }
 
-static bool find_long(const struct profile *profile, uint32_t host, const struct intervals *busy,
-                      const struct intervals *working, const struct first_launches *first,
-                      struct arena *arena, struct start_up *start_up)
+/* What is looked at where long calls of a host are searched. */
+struct looked_at {
+    const struct intervals      *busy, *working;
+    const struct first_launches *first;
+};
+
+/* A long call with little beside it, or the long choice of a kernel. */
+static bool may_be_start_up(const struct start_up *start_up, const struct looked_at *at,
+                            uint32_t event)
 {
-    for (size_t t = 0; t < profile->timelines.count; t++) {
-        const struct timeline *line = &profile->timelines.items[t];
-        int64_t                compiled_ns = INT64_MIN; /* what is inside is part of it */
+    const struct profile  *profile = start_up->profile;
+    const struct activity *activity = event_activity(profile, event);
+    bool                   is_first = at->first->is_first[event];
+    bool                   choosing = is_choosing(profile, activity, is_first);
+    int64_t                ns = event_duration_ns(profile, event);
 
-        if (line->kind != TIMELINE_THREAD || line->host != host)
+    if (ns < least_ns(start_up, is_first, choosing) ||
+        !(choosing || is_call(profile, activity, event)))
+        return false;
+    return (double)intervals_overlap_ns(is_first ? at->working : at->busy,
+                                        event_start_ns(profile, event),
+                                        event_end_ns(profile, event)) <=
+           (1 - (is_first ? IDLE_FIRST_SHARE : IDLE_SHARE)) * (double)ns;
+}
+
+static bool find_long_on(struct start_up *start_up, const struct looked_at *at, size_t row,
+                         struct arena *arena)
+{
+    const struct profile  *profile = start_up->profile;
+    const struct timeline *line = &profile->timelines.items[row];
+    int64_t                compiled_ns = INT64_MIN; /* what is inside is part of it */
+
+    for (uint32_t event = line->first_event; event < line->first_event + line->event_count;
+         event++) {
+        const struct activity *activity = event_activity(profile, event);
+        struct start_up_call   call = { .start_ns = event_start_ns(profile, event),
+                                        .end_ns = event_end_ns(profile, event),
+                                        .event = event,
+                                        .timeline = (uint32_t)row,
+                                        .activity = event_activity_id(profile, event),
+                                        .is_blocking = is_blocking(activity) };
+        bool                   compiles = activity->kind == ACTIVITY_COMPILE;
+
+        if (!may_be_start_up(start_up, at, event) || (compiles && call.start_ns < compiled_ns))
             continue;
-        for (uint32_t event = line->first_event; event < line->first_event + line->event_count;
-             event++) {
-            int64_t              ns = event_duration_ns(profile, event);
-            struct start_up_call call = { .start_ns = event_start_ns(profile, event),
-                                          .end_ns = event_end_ns(profile, event),
-                                          .event = event,
-                                          .timeline = (uint32_t)t,
-                                          .activity = event_activity_id(profile, event) };
-
-            bool choosing =
-                is_choosing(profile, event_activity(profile, event), first->is_first[event]);
-
-            if (ns < least_ns(start_up, first->is_first[event], choosing) ||
-                !(choosing || is_call(profile, event_activity(profile, event), event)) ||
-                (double)intervals_overlap_ns(first->is_first[event] ? working : busy, call.start_ns,
-                                             call.end_ns) >
-                    (1 - (first->is_first[event] ? IDLE_FIRST_SHARE : IDLE_SHARE)) * (double)ns)
-                continue;
-            call.is_blocking = is_blocking(event_activity(profile, event));
-            if (event_activity(profile, event)->kind == ACTIVITY_COMPILE) {
-                if (call.start_ns < compiled_ns)
-                    continue;
-                compiled_ns = call.end_ns;
-            }
-            if (!vec_push(&start_up->calls, arena, call))
-                return false;
-        }
+        if (compiles)
+            compiled_ns = call.end_ns;
+        if (!vec_push(&start_up->calls, arena, call))
+            return false;
     }
+    return true;
+}
+
+static bool find_long(struct start_up *start_up, uint32_t host, const struct looked_at *at,
+                      struct arena *arena)
+{
+    const struct profile *profile = start_up->profile;
+
+    for (size_t t = 0; t < profile->timelines.count; t++)
+        if (profile->timelines.items[t].kind == TIMELINE_THREAD &&
+            profile->timelines.items[t].host == host && !find_long_on(start_up, at, t, arena))
+            return false;
     return true;
 }
 
@@ -179,11 +203,12 @@ bool start_up_find(const struct profile *profile, uint32_t host, const struct in
     bool         ok;
 
     struct first_launches first = { 0 };
+    struct looked_at      at = { busy, working, &first };
 
     if (start_up->long_ns == 0)
         start_up->long_ns = LONG_NS;
     ok = lengths && find_first_launches(profile, host, &scratch, &first) &&
-         find_long(profile, host, busy, working, &first, arena, start_up);
+         find_long(start_up, host, &at, arena);
     if (ok && start_up->calls.count > others + MOST_CALLS)
         start_up->calls.count = others;
     for (size_t i = others; ok && i < start_up->calls.count; i++) {
