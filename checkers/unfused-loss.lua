@@ -61,8 +61,15 @@ searches for the largest that is of the labels, and a softmax layer that has no 
 the logits. Silent with few classes and below min_share.]],
 
   check = function(p, cfg)
-    if p.format == "xspace" then return p.framework == "tensorflow" and p:has("ops") and of_one_hot(p, cfg) or nil end
-    if not p:has("eager_idioms") then return nil end
+    if p.format == "xspace" then
+      if p.framework ~= "tensorflow" or not p:has("ops") then
+        return skip { reason = "no ops of TensorFlow are recorded" }
+      end
+      return of_one_hot(p, cfg)
+    end
+    if not p:has("eager_idioms") then
+      return skip { reason = "no timeline of PyTorch ops is recorded", capture = "a timeline of ops" }
+    end
     return p:spelled_out {
       idiom = "loss", min_share = cfg.min_share, title = "Cross-entropy by hand takes",
       price = function(row)
@@ -92,6 +99,9 @@ the logits. Silent with few classes and below min_share.]],
         { name = "net/heads/Softmax", type = "Softmax", scope = "net/heads", self_ns = 3e6, is_eager = false },
         { name = "gradient_tape/net/heads/mul/Mul", type = "Mul", scope = "gradient_tape/net/heads/mul",
           self_ns = 1e5, is_eager = false } } } },
+    { name = "a program of JAX", framework = "jax", format = "xspace", skipped = true, facts = { ["step.ns"] = 1e7 } },
+    { name = "no ops of PyTorch", framework = "pytorch", format = "kineto", skipped = true,
+      facts = { ["step.ns"] = 1e7 } },
     { name = "labels as numbers", framework = "tensorflow", format = "xspace", finding = false,
       facts = { ["step.ns"] = 3e7 },
       tables = { ops = {

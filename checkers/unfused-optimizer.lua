@@ -44,7 +44,7 @@ end
 local function of_passes(p, cfg)
   local step_ns, ns, calls, worst = p.fact["step.ns"], 0, 0, nil
   -- Where work of the host holds the step, other threads run them beside it.
-  if not p:has("part.compute_ns") or p.fact["part.compute_ns"] < cfg.min_compute * step_ns then return nil end
+  if p.fact["part.compute_ns"] < cfg.min_compute * step_ns then return nil end
   local scope = "(?i)^(.*/)?(adam|adamw|adamax|nadam|adadelta|adafactor|adagrad|rmsprop|sgd|lion|lamb|ftrl)"
     .. "(_[0-9]+)?/"
   for row in p:table("ops"):where { name = { like = scope } }:each() do
@@ -106,8 +106,15 @@ compiled spells an optimizer out, the time of its passes over large weights is a
 
   check = function(p, cfg)
     local step_ns = p.fact["step.ns"]
-    if p.format == "xspace" then return p.framework == "tensorflow" and p:has("ops") and of_passes(p, cfg) or nil end
-    if not p:has("torch.update_ns") or not p:has("torch.update_calls") then return nil end
+    if p.format == "xspace" then
+      if p.framework ~= "tensorflow" or not p:has("ops") or not p:has("part.compute_ns") then
+        return skip { reason = "no ops of TensorFlow are recorded in steps" }
+      end
+      return of_passes(p, cfg)
+    end
+    if not p:has("torch.update_ns") or not p:has("torch.update_calls") then
+      return skip { reason = "no timeline of PyTorch ops is recorded", capture = "a timeline of ops" }
+    end
     local update_ns, calls = p.fact["torch.update_ns"], p.fact["torch.update_calls"]
     local fused = p.fact["torch.update_fused_calls"] or 0
     local launches = calls >= cfg.min_calls and fused == 0 and of_launches(p, cfg)
@@ -155,6 +162,7 @@ compiled spells an optimizer out, the time of its passes over large weights is a
       facts = { ["step.ns"] = 1e8, ["torch.update_ns"] = 0, ["torch.update_calls"] = 0,
           ["torch.by_hand_ns"] = 4e7, ["torch.by_hand_calls"] = 260, ["torch.by_hand_writes"] = 65,
           ["torch.by_hand_call_ns"] = 6e5 } },
+    { name = "a program of JAX", framework = "jax", format = "xspace", skipped = true, facts = { ["step.ns"] = 1e7 } },
     { name = "passes over a dense layer", framework = "tensorflow", format = "xspace", finding = true,
       impact_ns = 4.8e6,
       facts = { ["step.ns"] = 1e7, ["part.compute_ns"] = 9e6 },
