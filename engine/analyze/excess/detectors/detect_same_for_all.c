@@ -209,6 +209,15 @@ static bool is_heavy(const struct finder *finder, uint32_t op)
     return false;
 }
 
+/* Nothing heavy is equal for all where nothing heavy was spread. */
+static bool spreads_any(const struct finder *finder)
+{
+    for (uint32_t op = 0; op < finder->waste.graph->vertex_count; op++)
+        if (finder->spreads[op] && is_heavy(finder, op))
+            return true;
+    return false;
+}
+
 static double *most_at(const struct finder *finder, uint32_t op)
 {
     uint32_t source = finder->waste.profile->ops.items[op].source;
@@ -326,7 +335,7 @@ static bool find(struct ledger *ledger, const struct detector *self)
     count = find_lengths(&finder, lengths);
     for (size_t i = 0; i < count; i++) {
         finder.length = lengths[i];
-        if (settle(&finder, finder.spreads, finds_spread) &&
+        if (settle(&finder, finder.spreads, finds_spread) && spreads_any(&finder) &&
             settle(&finder, finder.varies, finds_varying) && find_places(&finder))
             mark(&finder);
     }
