@@ -142,8 +142,7 @@ def check_gate(tfprof, recording, advice, diff, info, wall_ms):
     told = info["facts"].get("ops.count_per_step")
     runs = sum(row["before_runs"] for row in diff["type"] if row["part"] != "communication")
     runs -= info["facts"].get("callback.count", 0)
-    # A count of what nearly all steps do, beside the mean over all.
-    if ops and told is not None and not is_near(ops[0], told, 0.03):
+    if ops and told is not None and not is_near(ops[0], told, 0.02):
         yield "gate-ops", "gate counts %g, info %g ops a step" % (ops[0], told)
     if told and abs(runs - told) > 1e-3 * told + 0.01:
         yield "diff-ops", "diff counts %g, info %g ops a step" % (runs, told)
