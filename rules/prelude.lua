@@ -329,13 +329,12 @@ end
 local function exposed_copies(p, kind)
   local of = "copies." .. kind.direction
   local ns = math.min(p.fact[of .. "_exposed_ns"], p.fact["part.copy_ns"])
-  local share = math.min(p.fact[of .. "_exposed_share"], ns / p.fact["step.ns"])
+  local share = math.min(1, ns / p.fact["step.ns"])
   if share < kind.min_share then return nil end
   return finding {
     title = ("%s take %s (%s) of each step"):format(kind.title, fmt.ms(ns), fmt.pct(share)),
     severity = kind.severity and kind.severity(share),
-    evidence = { { kind.title:gsub("^C", "c") .. " that nothing hides, a step", ns, "ns",
-                   share = math.min(1, share) },
+    evidence = { { kind.title:gsub("^C", "c") .. " that nothing hides, a step", ns, "ns", share = share },
                  { "all of them a step", p.fact[of .. "_ns"], "ns" },
                  { "copies a step", p.fact[of .. "_count"], "count" },
                  { "bytes a step", p.fact[of .. "_bytes"], "bytes" } },
