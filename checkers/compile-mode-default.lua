@@ -1,4 +1,6 @@
 -- Compiled code still launches its kernels one by one, and the device waits.
+local REGIONS = "Torch-Compiled Region.*,CompiledFunction.*,## Call CompiledFxGraph.*"
+
 return rule {
   id = "compile-mode-default", api = 1, version = "1.0.0",
   title = "Compiled code launches its kernels one by one",
@@ -15,12 +17,13 @@ return rule {
                    doc = "of the device's memory in use; graphs need some of their own" },
     min_joined = { default = 2, min = 1, max = 1e6, unit = "count",
                    doc = "kernels of the compiler a call of a region: a graph of one joins nothing" },
-    gain = { default = 0.8, min = 0, max = 1, unit = "share", doc = "of the idle time, what graphs save" },
+    left = { default = 0.1, min = 0, max = 1, unit = "share",
+             doc = "of the host's time in compiled regions, what launching their graphs and filling their inputs takes" },
   },
   doc = [[
 torch.compile replays device graphs only in the modes reduce-overhead and max-autotune. Fires where compiled regions
-run, no graph is launched and the device waits for launches. Priced as four fifths of that idle time. Silent near the
-limit of memory, where graphs are launched, where most kernels come from code that is not compiled, and where regions
+run, no graph is launched and the device waits for launches. Priced by replay with a tenth of the host's time inside of
+compiled regions. Silent near the limit of memory, where graphs are launched, where most kernels come from code that is not compiled, and where regions
 are so short that there is nothing to capture together: graph-breaks has those.]],
 
   check = function(p, cfg)
@@ -46,14 +49,14 @@ are so short that there is nothing to capture together: graph-breaks has those.]
         fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
       remedy = { text = "Let the compiler capture graphs.",
                  code = "model = torch.compile(model, mode='reduce-overhead')" },
-      impact = impact.exposed { ns = cfg.gain * ns },
-      claims = { { parts = { "host", "idle.launch" } } },
-      confidence = "low",
+      impact = impact.replay { { "scale", parts = { "host" }, name = REGIONS, factor = cfg.left },
+                               { "scale", parts = { "idle.launch" }, factor = cfg.left } },
+      confidence = "medium",
     }
   end,
 
   examples = {
-    { name = "late launches", framework = "pytorch", format = "kineto", finding = true, impact_ns = 1.3e6,
+    { name = "late launches", framework = "pytorch", format = "kineto", finding = true, replay = { 1.5e6, 2e6 },
       facts = { ["step.ns"] = 1e7, ["device.idle_host_late_ns"] = 2e6, ["device.idle_launch_ns"] = 1e6,
                 ["memory.peak_share"] = 0.5 },
       tables = { kernels = { { name = "triton_poi_fused_add_0", calls = 100 } },
