@@ -17,7 +17,14 @@ local function of_convolutions(p, cfg)
   if calls <= 0 or distinct < cfg.min_kernels or
       launches < cfg.min_kernels * calls and waits < cfg.min_waits then return nil end
   ns = math.min((1 - math.min(1, 2 * calls / launches)) * ns, step_ns)
-  -- It waits for each kernel that it measures: the device is idle meanwhile.
+  -- It waits for each kernel that it measures: the device is idle meanwhile, and the host is inside of the convolution,
+  -- which else only launches one.
+  local inside_ns = 0
+  for row in p:table("ops"):where { type = { like = "^aten::(cudnn_|miopen_)?convolution(_backward)?$" },
+                                    kind = "op" }:each() do
+    inside_ns = inside_ns + math.max(0, row.self_ns - row.calls * cfg.max_call_ns)
+  end
+  ns = math.max(ns, math.min(inside_ns, p.fact["device.idle_share"] * step_ns))
   local most_ns = math.min(ns + p.fact["device.idle_share"] * step_ns, step_ns)
   if most_ns < cfg.min_share * step_ns then return nil end
   return finding {
@@ -25,6 +32,7 @@ local function of_convolutions(p, cfg)
       fmt.whole(calls), fmt.whole(launches)),
     subject = { op = "aten::convolution" },
     evidence = { { "trying, a step", ns, "ns", share = math.min(1, ns / step_ns) },
+                 { "the host inside of convolutions, a step", inside_ns, "ns", share = math.min(1, inside_ns / step_ns) },
                  { "kernels a convolution", launches / calls, "count" }, { "different kernels", distinct, "count" },
                  { "waits inside of convolutions a step", waits, "count" } },
     condition = ("%s kernels a convolution, %s accepted, or %s waits inside of them"):format(
@@ -62,13 +70,16 @@ return rule {
                     doc = "PyTorch: kernels a convolution, and different ones, from which it is tried out" },
     min_waits = { default = 8, min = 1, max = 1e6, unit = "count",
                   doc = "PyTorch: waits inside of convolutions a step that tell the same" },
+    max_call_ns = { default = 5e5, min = 0, max = 1e12, unit = "ns",
+                    doc = "PyTorch: what the host takes for a convolution whose algorithm is known" },
     min_share = { default = 0.005, min = 0, max = 1, unit = "share", doc = "its time over the step" },
   },
   doc = [[
 cuDNN's search, XLA's and Triton's autotuners measure several algorithms once a shape. In each step it means that shapes
 keep changing or that the result is not kept. Priced as its time, as the step waits for what is measured. PyTorch's
 search by cuDNN shows as many kernels for each convolution, or as waits inside of them where layers share a size:
-priced as all kernels but two a convolution, at most with the device's idle time. Silent in the first steps.]],
+priced as all kernels but two a convolution, or as what the host takes inside of convolutions while the device waits,
+at most with the device's idle time. Silent in the first steps.]],
 
   check = function(p, cfg)
     if p.fact["step.used"] < cfg.min_steps then return nil end
@@ -122,6 +133,14 @@ priced as all kernels but two a convolution, at most with the device's idle time
                          { type = "aten::cudnn_convolution", name = "aten::cudnn_convolution", calls = 8,
                            self_ns = 1e4 } },
                  kernels = tried_kernels(13, 2, 4e5) } },
+    -- Two convolutions hold the host for 6 ms less 1 that it may take, and the device is idle for 7: 5 ms, at most all.
+    { name = "the host measures for most of the step", framework = "pytorch", format = "kineto", finding = true,
+      impact_ns = 7e6,
+      facts = { ["step.ns"] = 1e7, ["step.used"] = 5, ["device.idle_share"] = 0.7 },
+      tables = { activities = {},
+                 ops = { { type = "aten::cudnn_convolution", name = "aten::cudnn_convolution", kind = "op", calls = 2,
+                           self_ns = 6e6 } },
+                 kernels = tried_kernels(8, 10, 2e5) } },
     { name = "a wait or two for memory", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7, ["step.used"] = 5, ["device.idle_share"] = 0.2 },
       tables = { activities = {},
