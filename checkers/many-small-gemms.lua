@@ -61,6 +61,15 @@ local function side_products(p, cfg)
     end
   end
   if not worst or free_ns < cfg.min_free * products_ns or ns < cfg.min_share * step_ns then return nil end
+  -- What takes the rounds apart and puts their results together again reads all of them to make each number.
+  local joins_ns, peak = 0, p:has("flops.memory_peak_per_s") and p.fact["flops.memory_peak_per_s"]
+  for row in p:table("ops"):where { kind = "kernel", module = worst.module, bytes = { min = 1 } }:each() do
+    local joins = (row.shapes or ""):find("x\\.\\.\\.->") and row.type == "fusion" and not row.siblings
+    if peak and joins then
+      joins_ns = joins_ns + math.max(0, row.self_ns - cfg.max_join * row.calls * row.bytes / peak * 1e9)
+    end
+  end
+  ns = ns + joins_ns
   return finding {
     title = ("A compiled function holds %s products of one shape that need nothing of each other, %s each"):format(
       fmt.whole(worst.siblings), fmt.ns(worst.mean_ns)),
@@ -68,6 +77,7 @@ local function side_products(p, cfg)
     locations = worst.source_file and worst.source_file ~= ""
       and { { file = worst.source_file, line = worst.source_line } } or nil,
     evidence = { { "instructions that stand there as often a step", ns, "ns", share = math.min(1, ns / step_ns) },
+                 { "of it where the rounds' results are put together, beyond what their bytes take", joins_ns, "ns" },
                  { "of it products", free_ns, "ns" }, { "all products a step", products_ns, "ns" },
                  { "such products", worst.siblings, "count" }, { "shapes", worst.shapes or "" } },
     condition = ("%s products of one shape, %s accepted"):format(fmt.count(worst.siblings),
@@ -132,6 +142,14 @@ local function kernels(siblings, others_ns)
   return rows
 end
 
+-- For the examples: beside these, a fusion of very many operands.
+local function joined(rows, ns, bytes)
+  rows[#rows + 1] = { name = "loop_subtract_fusion", type = "fusion", kind = "kernel", calls = 1, mean_ns = ns,
+                      self_ns = ns, bytes = bytes, module = "jit_f",
+                      shapes = "[64,8]x[4,8]x[4,8]x[4,8]x[4,8]x[4,8]x[4,8]x[4,8]x...->[64,8]" }
+  return rows
+end
+
 -- For the examples: as many products of one shape.
 local function products(count, shapes)
   local rows = {}
@@ -161,6 +179,8 @@ return rule {
                      doc = "accelerators: products of one shape in a function that need nothing of each other" },
     max_short_ns = { default = 2e4, min = 0, max = 1e12, unit = "ns", doc = "time of one, up to which it is short" },
     min_free = { default = 0.6, min = 0, max = 1, unit = "share", doc = "of the time of all products, theirs" },
+    max_join = { default = 2, min = 1, max = 1e3, unit = "ratio",
+                 doc = "accelerators: what joins their results may take, over what its bytes take at the memory's peak" },
     min_part_share = { default = 0.05, min = 0, max = 1, unit = "share",
                        doc = "PyTorch: share of the step that parts side by side cost too much" },
     min_share = { default = 0.15, min = 0, max = 1, unit = "share", doc = "share of the time of all ops" },
@@ -172,7 +192,7 @@ turns reads the operands once. An op counts when it runs often with one shape, i
 its own shape, and does few operations for each byte. Priced as its time, of which one large product keeps a seventh.
 A loop that the compiler wrote out shows as many products of the same shapes in one function; priced as a part of the
 function. On accelerators these must need nothing of each other, and be most of the products; priced as nearly all of
-their time and of what stands there as often. In PyTorch also said of parts of a layer that are modules of their own
+their time, of what stands there as often, and of what joining their results takes beyond moving their bytes twice. In PyTorch also said of parts of a layer that are modules of their own
 (heads of attention in a list) and whose results are joined, with what starting them one by one costs. Silent for few
 runs and small shares; in PyTorch on a host for products outside of loops, which are layers, and for as few for each
 word or sample that is picked of what came out, since the next one waits for it.]],
@@ -233,6 +253,10 @@ word or sample that is picked of what came out, since the next one waits for it.
     { name = "a loop written out on an accelerator", framework = "jax", format = "xspace", finding = true,
       impact_ns = 2.64e5, facts = { ["step.ns"] = 5e5, ["device.idle_share"] = 0.1 },
       tables = { ops = kernels(64, 1e4) } },
+    -- 64 products of 5 us and 10 us of others; joining moves 1 MB, 1 us at 1 TB/s, and takes 400 of which 398 count.
+    { name = "and its results are joined one by one", framework = "jax", format = "xspace", finding = true,
+      impact_ns = 6.1e5, facts = { ["step.ns"] = 1e6, ["device.idle_share"] = 0.1, ["flops.memory_peak_per_s"] = 1e12 },
+      tables = { ops = joined(kernels(64, 1e4), 4e5, 1e6) } },
     { name = "gradients of a deep network", framework = "jax", format = "xspace", finding = false,
       facts = { ["step.ns"] = 1e6, ["device.idle_share"] = 0.1 }, tables = { ops = kernels(64, 6.4e5) } },
     { name = "heads in a list", framework = "pytorch", format = "kineto", finding = true, replay = { 2e6 },
