@@ -16,12 +16,13 @@ return rule {
                   doc = "waits for events a kernel of the shorter one: up to that they part and meet" },
     min_small = { default = 0.5, min = 0, max = 1, unit = "share",
                   doc = "of the shorter one's time, kernels that leave multiprocessors free" },
+    all_small = { default = 0.9, min = 0, max = 1, unit = "share", doc = "the same, from which it is said as likely" },
   },
   doc = [[
 Work goes onto several streams to run at once. Where it never does although neither stream waits for the other, the host
-launches one after the other, or a default stream stands between them. Priced as up to the shorter one's time. Silent
-where kernels fill the device anyway or their launch is not recorded, where events order the streams by more than a
-wait for every fourth kernel, and where the host waits inside the step.]],
+launches one after the other, or a default stream stands between them. Priced as half to all of the shorter one's time
+in kernels that leave room. Silent where kernels fill the device anyway or their launch is not recorded, where events
+order the streams by more than a wait for every fourth kernel, and where the host waits inside the step.]],
 
   check = function(p, cfg)
     local step_ns = p.fact["step.ns"]
@@ -51,9 +52,10 @@ wait for every fourth kernel, and where the host waits inside the step.]],
         fmt.pct(worst.overlap_ns / worst.b_ns), fmt.whole(waits)),
       remedy = { text = "Launch the second stream's work first or from another thread, and keep both off the default "
                    .. "stream." },
-      impact = impact.exposed { ns = ns, low = 0.25 * ns, high = 0.75 * ns },
+      -- What leaves room runs beside the other as fast as alone, unless both wait for memory.
+      impact = impact.exposed { ns = ns, low = 0.5 * worst.small_share * ns, high = worst.small_share * ns },
       claims = { { parts = { "compute" } } },
-      confidence = "low",
+      confidence = worst.small_share >= cfg.all_small and "medium" or "low",
     }
   end,
 
