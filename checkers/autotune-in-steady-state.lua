@@ -32,7 +32,8 @@ local function of_convolutions(p, cfg)
       fmt.whole(calls), fmt.whole(launches)),
     subject = { op = "aten::convolution" },
     evidence = { { "trying, a step", ns, "ns", share = math.min(1, ns / step_ns) },
-                 { "the host inside of convolutions, a step", inside_ns, "ns", share = math.min(1, inside_ns / step_ns) },
+                 { "the host inside of convolutions, a step", inside_ns, "ns",
+                   share = math.min(1, inside_ns / step_ns) },
                  { "kernels a convolution", launches / calls, "count" }, { "different kernels", distinct, "count" },
                  { "waits inside of convolutions a step", waits, "count" } },
     condition = ("%s kernels a convolution, %s accepted, or %s waits inside of them"):format(

@@ -18,13 +18,13 @@ return rule {
     min_joined = { default = 2, min = 1, max = 1e6, unit = "count",
                    doc = "kernels of the compiler a call of a region: a graph of one joins nothing" },
     left = { default = 0.1, min = 0, max = 1, unit = "share",
-             doc = "of the host's time in compiled regions, what launching their graphs and filling their inputs takes" },
+             doc = "of the host's time in compiled regions, what launching graphs and filling inputs takes" },
   },
   doc = [[
 torch.compile replays device graphs only in the modes reduce-overhead and max-autotune. Fires where compiled regions
 run, no graph is launched and the device waits for launches. Priced by replay with a tenth of the host's time inside of
-compiled regions. Silent near the limit of memory, where graphs are launched, where most kernels come from code that is not compiled, and where regions
-are so short that there is nothing to capture together: graph-breaks has those.]],
+compiled regions. Silent near the limit of memory, where graphs are launched, where most kernels come from code that is
+not compiled, and where regions are so short that there is nothing to capture together: graph-breaks has those.]],
 
   check = function(p, cfg)
     local step_ns, activities = p.fact["step.ns"], p:table("activities")

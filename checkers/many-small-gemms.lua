@@ -180,22 +180,23 @@ return rule {
     max_short_ns = { default = 2e4, min = 0, max = 1e12, unit = "ns", doc = "time of one, up to which it is short" },
     min_free = { default = 0.6, min = 0, max = 1, unit = "share", doc = "of the time of all products, theirs" },
     max_join = { default = 2, min = 1, max = 1e3, unit = "ratio",
-                 doc = "accelerators: what joins their results may take, over what its bytes take at the memory's peak" },
+                 doc = "accelerators: what joins their results may take, over its bytes at the memory's peak" },
     min_part_share = { default = 0.05, min = 0, max = 1, unit = "share",
                        doc = "PyTorch: share of the step that parts side by side cost too much" },
     min_share = { default = 0.15, min = 0, max = 1, unit = "share", doc = "share of the time of all ops" },
     kept = { default = 0.15, min = 0, max = 1, unit = "ratio", doc = "part of the time that one product needs" },
   },
   doc = [[
-A loop of products with a small inner dimension reads and writes its result in every turn. One product over all
-turns reads the operands once. An op counts when it runs often with one shape, is a product or an accumulation into
-its own shape, and does few operations for each byte. Priced as its time, of which one large product keeps a seventh.
-A loop that the compiler wrote out shows as many products of the same shapes in one function; priced as a part of the
-function. On accelerators these must need nothing of each other, and be most of the products; priced as nearly all of
-their time, of what stands there as often, and of what joining their results takes beyond moving their bytes twice. In PyTorch also said of parts of a layer that are modules of their own
-(heads of attention in a list) and whose results are joined, with what starting them one by one costs. Silent for few
-runs and small shares; in PyTorch on a host for products outside of loops, which are layers, and for as few for each
-word or sample that is picked of what came out, since the next one waits for it.]],
+A loop of products with a small inner dimension reads and writes its result in every turn. One product over all turns
+reads the operands once. An op counts when it runs often with one shape, is a product or an accumulation into its own
+shape, and does few operations for each byte. Priced as its time, of which one large product keeps a seventh. A loop
+that the compiler wrote out shows as many products of the same shapes in one function; priced as a part of the function.
+On accelerators these must need nothing of each other, and be most of the products; priced as nearly all of their time,
+of what stands there as often, and of what joining their results takes beyond moving their bytes twice. In PyTorch also
+said of parts of a layer that are modules of their own (heads of attention in a list) and whose results are joined, with
+what starting them one by one costs. Silent for few runs and small shares; in PyTorch on a host for products outside of
+loops, which are layers, and for as few for each word or sample that is picked of what came out, since the next one
+waits for it.]],
 
   check = function(p, cfg)
     local ops = p:table("ops")
