@@ -49,19 +49,39 @@ local function held_up(p)
   return sum
 end
 
--- None of it to all, a third expected: prompts must be read somewhere, and where is the server's choice.
-local function price(p, held)
-  if not held or not p:has("step.ns") then return impact.none() end
-  local most_ns = held.share * p.fact["step.ns"]
-  return impact.share { ns = most_ns / 3, high = most_ns }
+-- Steps that read prompts while the next one decodes without any; nil where there are none. Together in one step they
+-- read the weights once, and are launched once: no more than the shorter of the two can go.
+local function alone(p)
+  if not p:has("engine_steps") then return nil end
+  local sum, all_ns, before = { steps = 0, ns = 0, most_ns = 0 }, 0, nil
+  for row in p:table("engine_steps"):each() do
+    local ns = row.device_ns + (row.gap_ns or 0)
+    all_ns = all_ns + ns
+    if before and before.phase == "prefill" and row.phase == "decode" then
+      sum.steps, sum.ns, sum.most_ns = sum.steps + 1, sum.ns + before.ns, sum.most_ns + math.min(before.ns, ns)
+    end
+    before = { phase = row.phase, ns = ns }
+  end
+  if sum.steps < 2 then return nil end
+  sum.share, sum.wait_share = sum.most_ns / all_ns, sum.ns / all_ns
+  return sum
+end
+
+-- Of prompts beside decoding, none of it to all, a third expected: prompts must be read somewhere, and where is the
+-- server's choice. Of prompts alone half: what attention reads of each request's past is read in either way.
+local function price(p, held, lone)
+  if (not held and not lone) or not p:has("step.ns") then return impact.none() end
+  local most = (held and held.share or 0) + (lone and lone.share or 0)
+  local mid = (held and held.share or 0) / 3 + (lone and lone.share or 0) / 2
+  return impact.share { ns = mid * p.fact["step.ns"], high = most * p.fact["step.ns"] }
 end
 
 return rule {
   id = "serving-step", api = 1, version = "1.0.0",
   title = "What a step of the serving engine does",
   category = "kernels", severity = "info",
-  formats = { "kineto" },
-  needs = { "serving.steps", "serving.phase", "serving.step_ns", "serving.graph_share" },
+  formats = { "kineto", "xspace" },
+  needs = { "serving.steps", "serving.phase", "serving.step_ns" },
   tags = { "serving" },
   params = {
     min_graph = { default = 0.5, min = 0, max = 1, unit = "share",
@@ -75,23 +95,27 @@ return rule {
   },
   doc = [[
 Engines mark their steps with the requests and tokens in them, or are seen by the functions that they call once a step:
-then graphs that are replayed for as much work again and again are taken for decoding. Says what most of the time goes
+then graphs that are replayed for as much work again and again are taken for decoding. Servers of one's own are seen by
+ranges and, in JAX, by compiled programs whose names say prefill and decode. Says what most of the time goes
 to, how long a step takes on the device, and how many new tokens a second that is. A decoding step reads all weights for
 one token of each request: it gains from more requests, narrower weights and replayed graphs. Reading prompts (prefill)
 is arithmetic. Where shapes tell more rows than there are requests, as with graphs for few sizes of batch, the rest is
 padding. A fact without a price, unless some steps read prompts beside decoding and others decode alone for as many
-requests: what the former take more is the most that decoding gains where prompts are read elsewhere.]],
+requests: what the former take more is the most that decoding gains where prompts are read elsewhere; or steps read
+prompts while all others wait, and the next one decodes: read in one step, at most the shorter of the two goes.]],
 
   check = function(p, cfg)
     local phase, step_ns = p.fact["serving.phase"], p.fact["serving.step_ns"]
     local requests = p:has("serving.requests") and p.fact["serving.requests"] or nil
-    local graph, gap_ns = p.fact["serving.graph_share"], p:has("serving.gap_ns") and p.fact["serving.gap_ns"] or 0
+    local graph = p:has("serving.graph_share") and p.fact["serving.graph_share"] or nil
+    local gap_ns = p:has("serving.gap_ns") and p.fact["serving.gap_ns"] or 0
     local names = { decode = "Decoding for", prefill = "Reading the prompts of", mixed = "Prompts and decoding of",
                     unknown = "Work of" }
     local evidence = { { "steps", p.fact["serving.steps"], "count" },
                        requests and { "requests a step", requests, "count" } or
                          { "for how many requests", "not told: no range of the engine has them" },
-                       { "a step on the device", step_ns, "ns" }, { "kernels in replayed graphs", graph, "share" } }
+                       { "a step on the device", step_ns, "ns" } }
+    if graph then evidence[#evidence + 1] = { "kernels in replayed graphs", graph, "share" } end
     if p:has("serving.tokens") then
       evidence[#evidence + 1] = { "tokens through the model a step", p.fact["serving.tokens"], "count" }
     end
@@ -119,6 +143,16 @@ requests: what the former take more is the most that decoding gains where prompt
         evidence[#evidence + 1] = item
       end
     end
+    local lone = alone(p)
+    lone = lone and lone.share >= cfg.min_held_up and lone or nil
+    if lone then
+      for _, item in ipairs { { "steps that read prompts while the next one decodes", lone.steps, "count" },
+                              { "such a step, with the pause before it, mean", lone.ns / lone.steps, "ns" },
+                              { "of all steps' time, decoding waits for them", lone.wait_share, "share" },
+                              { "of it, what one step for both can save at most", lone.share, "share" } } do
+        evidence[#evidence + 1] = item
+      end
+    end
     local text =
       { decode = "More requests a step, as weights are read once for all of them; "
           .. "8 bits for weights and for what attention looks back at.",
@@ -127,7 +161,11 @@ requests: what the former take more is the most that decoding gains where prompt
         unknown = "Mark steps with the requests in them." }
     local remedy = text[phase]
     if held and phase ~= "mixed" then remedy = text.mixed .. " " .. remedy end
-    if phase == "decode" and graph < cfg.min_graph then
+    if lone then
+      remedy = "Read prompts in the steps that decode, in chunks (chunked prefill), padded to the nearest of a few "
+        .. "lengths. " .. remedy
+    end
+    if phase == "decode" and graph and graph < cfg.min_graph and p.format == "kineto" then
       remedy = "Capture the decoding step as a graph for each size of batch. " .. remedy
     end
     local tokens = p:has("serving.tokens") and p.fact["serving.tokens"] or requests
@@ -142,15 +180,17 @@ requests: what the former take more is the most that decoding gains where prompt
       title = requests and ("%s %s takes %s a step: %s new tokens a second"):format(
           names[phase] or "Work of", fmt.many(requests, "request", "requests"),
           fmt.ms(step_ns), fmt.whole(p.fact["serving.tokens_per_s"]))
-        or ("%s takes %s a step"):format(phase == "decode" and "Decoding, by its replayed graphs," or
+        or ("%s takes %s a step"):format(phase == "decode" and
+                                         (graph and graph >= cfg.min_graph and "Decoding, by its replayed graphs,"
+                                           or "Decoding") or
                                          phase == "prefill" and "Reading prompts" or "The engine's work",
                                          fmt.ms(step_ns)),
       evidence = evidence,
-      condition = ("%s of kernels in replayed graphs, %s wanted where a step decodes"):format(
-        fmt.pct(graph), fmt.pct(cfg.min_graph)),
+      condition = graph and ("%s of kernels in replayed graphs, %s wanted where a step decodes"):format(
+        fmt.pct(graph), fmt.pct(cfg.min_graph)) or "steps of a server are in the recording",
       remedy = { text = remedy },
-      impact = price(p, held),
-      confidence = held and "low" or "high",
+      impact = price(p, held, lone),
+      confidence = (held or lone) and "low" or "high",
     }
   end,
 
@@ -177,6 +217,18 @@ requests: what the former take more is the most that decoding gains where prompt
                                   { phase = "decode", prefills = 0, decodes = 41, device_ns = 1e7, gap_ns = 0 },
                                   { phase = "decode", prefills = 0, decodes = 4, device_ns = 5e6, gap_ns = 5e6 },
                                   { phase = "decode", prefills = 0, decodes = 4, device_ns = 5e6, gap_ns = 5e6 } } } },
+    -- Twice 4 ms of prompts, each before 2 ms of decoding: of 16 ms at most 2 x 2 go, half of it expected, of 8 ms a
+    -- step 1. The other two decode after decoding.
+    { name = "prompts alone", framework = "jax", format = "xspace", finding = true, impact_ns = 1e6,
+      facts = { ["step.ns"] = 8e6, ["serving.steps"] = 6, ["serving.phase"] = "prefill", ["serving.step_ns"] = 4e6 },
+      tables = { engine_steps = { { phase = "prefill", device_ns = 4e6 }, { phase = "decode", device_ns = 2e6 },
+                                  { phase = "decode", device_ns = 2e6 }, { phase = "prefill", device_ns = 4e6 },
+                                  { phase = "decode", device_ns = 2e6 }, { phase = "decode", device_ns = 2e6 } } } },
+    -- Nothing waits for a prompt that nobody decodes behind.
+    { name = "prompts first, answers then", framework = "jax", format = "xspace", finding = true,
+      facts = { ["step.ns"] = 8e6, ["serving.steps"] = 4, ["serving.phase"] = "decode", ["serving.step_ns"] = 2e6 },
+      tables = { engine_steps = { { phase = "prefill", device_ns = 4e6 }, { phase = "decode", device_ns = 2e6 },
+                                  { phase = "decode", device_ns = 2e6 }, { phase = "decode", device_ns = 2e6 } } } },
     { name = "no engine", format = "kineto", skipped = true, facts = { ["step.ns"] = 1e7 } },
   },
 }

@@ -142,3 +142,84 @@ TEST(blocks_of_what_caches_keys_are_tokens)
         builder_free(&b);
     }
 }
+
+struct a_range {
+    const char *name;
+    int64_t     at_ns, kernel_ns;
+};
+
+/* Ranges of 20 us on the host: each launches a kernel 5 us after it began, which runs at once. */
+static void serve_by_ranges(struct profile_builder *b, enum profile_format format,
+                            const struct a_range *ranges, size_t count)
+{
+    struct err err = { 0 };
+    uint32_t   host = builder_start_host(b, format);
+    uint32_t   gpu = builder_device(b, host, "GPU 0", "NVIDIA H100 80GB HBM3", DEVICE_GPU);
+    uint32_t   thread = builder_timeline(b, host, NO_ID, "python");
+    uint32_t   stream = builder_timeline(b, host, gpu, "stream 7");
+
+    for (size_t i = 0; i < count; i++) {
+        int64_t  at = ranges[i].at_ns;
+        uint32_t launch, kernel;
+
+        builder_slice(b, thread, ranges[i].name, ACTIVITY_OTHER, at, 20000);
+        launch = builder_slice(b, thread, "cuLaunchKernel", ACTIVITY_LAUNCH, at + 5000, 2000);
+        kernel = builder_slice(b, stream, "gemm", ACTIVITY_KERNEL, at + 5000, ranges[i].kernel_ns);
+        builder_flow(b, launch, kernel, FLOW_LAUNCH);
+    }
+    builder_step(b, host, 0, ranges[count - 1].at_ns + 1000000);
+    builder_finish(b);
+    assert_true(analysis_devices.run(&b->study, &err));
+    assert_true(analysis_serving.run(&b->study, &err));
+}
+
+/* A prompt in 80 us from 5 us on, then three tokens of 10 us, from 105 us on every 25 us: 20, 15
+ * and 15 us behind the kernel before. */
+TEST(ranges_and_calls_tell_phases_in_all_formats)
+{
+    static const struct a_range ranges[] = {
+        { "prefill", 0, 80000 },
+        { "decode", 100000, 10000 },
+        { "decode", 125000, 10000 },
+        { "decode", 150000, 10000 },
+    };
+    static const struct a_range calls[] = {
+        { "PjitFunction(prefill)", 0, 80000 },
+        { "PjitFunction(decode_step)", 100000, 10000 },
+        { "PjitFunction(decode_step)", 125000, 10000 },
+        { "PjitFunction(decode_step)", 150000, 10000 },
+    };
+
+    for (int i = 0; i < 3; i++) {
+        struct profile_builder b;
+
+        serve_by_ranges(&b, i == 0 ? FORMAT_KINETO : FORMAT_XSPACE, i == 2 ? calls : ranges, 4);
+        assert_true(builder_fact(&b, "serving.steps") == 4);
+        assert_true(builder_cell(&b, "engine_phases", "phase", "prefill", "step_ns") == 80000);
+        assert_true(builder_cell(&b, "engine_phases", "phase", "decode", "steps") == 3);
+        assert_true(builder_cell(&b, "engine_phases", "phase", "decode", "kernels") == 1);
+        assert_true(builder_cell(&b, "engine_phases", "phase", "decode", "launches") == 1);
+        assert_true(builder_cell(&b, "engine_phases", "phase", "decode", "host_ns") == 20000);
+        assert_true(fabs(builder_cell(&b, "engine_phases", "phase", "decode", "gap_ns") -
+                         50000 / 3.0) < 1e-6);
+        assert_true(isnan(builder_cell(&b, "engine_phases", "phase", "decode", "requests")));
+        builder_free(&b);
+    }
+}
+
+/* Pictures are decoded, and layers. */
+TEST(ranges_that_decode_alone_are_no_server)
+{
+    static const struct a_range ranges[] = { { "decode", 0, 10000 },
+                                             { "decode_jpeg", 50000, 9000 } };
+    static const struct a_range tokens[] = { { "decode", 0, 10000 },
+                                             { "decode_token", 50000, 9000 } };
+    struct profile_builder      b;
+
+    serve_by_ranges(&b, FORMAT_KINETO, ranges, 2);
+    assert_true(isnan(builder_fact(&b, "serving.steps")));
+    builder_free(&b);
+    serve_by_ranges(&b, FORMAT_KINETO, tokens, 2);
+    assert_true(builder_fact(&b, "serving.steps") == 2);
+    builder_free(&b);
+}

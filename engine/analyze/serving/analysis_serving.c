@@ -131,17 +131,20 @@ struct serving {
     struct name_classes names;
 };
 
-enum { NAMES_NOTHING, NAMES_STEP, NAMES_CALL, NAMES_CACHE };
+enum { NAMES_NOTHING, NAMES_STEP, NAMES_CALL, NAMES_PHASE, NAMES_PROGRAM, NAMES_CACHE };
 
-/* Calls of the engine tell where a step is, and not for whom. */
+/* Calls of the engine tell where a step is, and not for whom; a server's own ranges, and calls of
+ * compiled programs, which phase it is. */
 static uint8_t name_tells(struct str name)
 {
     struct engine_mark mark;
 
-    return engine_mark_parse(name, &mark)       ? NAMES_STEP
-           : engine_call(name)                  ? NAMES_CALL
-           : name_is(name, NAMES_CACHES_TOKENS) ? NAMES_CACHE
-                                                : NAMES_NOTHING;
+    return engine_mark_parse(name, &mark)                         ? NAMES_STEP
+           : engine_call(name)                                    ? NAMES_CALL
+           : name_is(name, NAMES_CACHES_TOKENS)                   ? NAMES_CACHE
+           : engine_phase(name)                                   ? NAMES_PHASE
+           : name_is(name, NAMES_JIT_CALL) && program_phase(name) ? NAMES_PROGRAM
+                                                                  : NAMES_NOTHING;
 }
 
 static bool add_marks(struct serving *serving, const struct timeline *line, uint8_t wanted)
@@ -159,6 +162,9 @@ static bool add_marks(struct serving *serving, const struct timeline *line, uint
         step.start_ns = event_start_ns(profile, i);
         step.end_ns = event_end_ns(profile, i);
         engine_mark_parse(profile_str(profile, name), &step.mark);
+        step.mark.guess = wanted == NAMES_PHASE     ? engine_phase(profile_str(profile, name))
+                          : wanted == NAMES_PROGRAM ? program_phase(profile_str(profile, name))
+                                                    : NULL;
         free_ns = step.end_ns;
         if (!vec_push(&serving->steps.list, serving->scratch, step))
             return false;
@@ -267,18 +273,38 @@ static bool collect_ranges(struct serving *serving, uint8_t wanted)
     return true;
 }
 
+/* Pictures are decoded, too: without a name that only servers use there are no steps. */
+static void keep_server(struct serving *serving, uint8_t by)
+{
+    const struct profile *profile = serving->study->profile;
+    size_t                i = 0;
+
+    if (by == NAMES_PHASE)
+        while (i < serving->steps.list.count &&
+               !engine_phase_is_server(profile_str(profile, serving->steps.list.items[i].name)))
+            i++;
+    else if (by == NAMES_PROGRAM)
+        while (i < serving->steps.list.count &&
+               !program_is_server(profile_str(profile, serving->steps.list.items[i].name)))
+            i++;
+    if (i == serving->steps.list.count)
+        serving->steps.list.count = 0;
+}
+
 static bool collect(struct serving *serving)
 {
     const struct profile *profile = serving->study->profile;
     size_t                kept = 0;
-    bool                  by_calls;
+    uint8_t               by = NAMES_STEP;
 
     if (!name_classes_open(&serving->names, profile, name_tells, serving->scratch) ||
-        !collect_ranges(serving, NAMES_STEP))
+        !collect_ranges(serving, by))
         return false;
-    by_calls = serving->steps.list.count == 0;
-    if (by_calls && !collect_ranges(serving, NAMES_CALL))
-        return false;
+    while (serving->steps.list.count == 0 && by < NAMES_PROGRAM) {
+        if (!collect_ranges(serving, ++by))
+            return false;
+        keep_server(serving, by);
+    }
     if (serving->steps.list.count > 1)
         qsort(serving->steps.list.items, serving->steps.list.count,
               sizeof *serving->steps.list.items, compare_steps);
@@ -299,7 +325,7 @@ static bool collect(struct serving *serving)
             serving->steps.list.items[kept++] = *step;
     }
     serving->steps.list.count = kept;
-    return !by_calls || guess_phases(serving);
+    return by != NAMES_CALL || guess_phases(serving);
 }
 
 static bool fill(struct serving *serving)

@@ -18,8 +18,7 @@ static uint32_t name_of(const struct study *study, const struct run *run)
                : event_activity(study->profile, run->event)->name;
 }
 
-/* "prefill", "decode", or NULL. */
-static const char *phase_of(struct str name)
+const char *program_phase(struct str name)
 {
     return !name_is(name, NAMES_JAX_PROGRAM)      ? NULL
            : name_is(name, NAMES_PREFILL_PROGRAM) ? "prefill"
@@ -27,17 +26,19 @@ static const char *phase_of(struct str name)
                                                   : NULL;
 }
 
+bool program_is_server(struct str name)
+{
+    return name_is(name, NAMES_JAX_PROGRAM) &&
+           (name_is(name, NAMES_PREFILL_PROGRAM) || name_is(name, NAMES_DECODE_STEP_PROGRAM));
+}
+
 /* Pictures are decoded, too, and texts generated in one run: names of decoding tell a server only
  * where they speak of a step, or a program beside them reads prompts. */
 static bool is_server(const struct profile *profile)
 {
-    for (size_t i = 0; i < profile->activities.count; i++) {
-        struct str name = profile_str(profile, profile->activities.items[i].name);
-
-        if (name_is(name, NAMES_JAX_PROGRAM) &&
-            (name_is(name, NAMES_PREFILL_PROGRAM) || name_is(name, NAMES_DECODE_STEP_PROGRAM)))
+    for (size_t i = 0; i < profile->activities.count; i++)
+        if (program_is_server(profile_str(profile, profile->activities.items[i].name)))
             return true;
-    }
     return false;
 }
 
@@ -67,7 +68,7 @@ bool program_steps_find(const struct study *study, struct arena *arena, struct e
     for (size_t i = 0; i < runs.list.count; i++) {
         const struct run  *run = &runs.list.items[i];
         uint32_t           name = name_of(study, run);
-        const char        *phase = phase_of(profile_str(study->profile, name));
+        const char        *phase = program_phase(profile_str(study->profile, name));
         struct engine_step step = { .start_ns = run->start_ns,
                                     .end_ns = run->end_ns,
                                     .first_ns = run->start_ns,

@@ -1,5 +1,7 @@
 #include "analyze/step/engine_mark.h"
 
+#include "model/names.h"
+
 /* The number right behind `key`; otherwise `preset`. */
 static double number_behind(struct str text, struct str key, double preset)
 {
@@ -133,6 +135,18 @@ bool engine_call(struct str name)
             str_contains(name, STR("vllm"))) ||
            is_function(name, STR("sglang/srt/managers/scheduler.py("), STR("): run_batch")) ||
            is_function(name, STR("pyexecutor/py_executor.py("), STR("): _forward_step"));
+}
+
+const char *engine_phase(struct str name)
+{
+    return name_is(name, NAMES_PREFILL_RANGE)  ? "prefill"
+           : name_is(name, NAMES_DECODE_RANGE) ? "decode"
+                                               : NULL;
+}
+
+bool engine_phase_is_server(struct str name)
+{
+    return name_is(name, NAMES_PREFILL_RANGE) || name_is(name, NAMES_DECODE_STEP_RANGE);
 }
 
 const char *engine_mark_phase(const struct engine_mark *mark)

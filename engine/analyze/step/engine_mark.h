@@ -18,6 +18,11 @@ struct engine_mark {
 bool        engine_mark_parse(struct str name, struct engine_mark *mark);
 /* Whether it is the name of what an engine calls once a step, or marks in it, without saying for whom. */
 bool        engine_call(struct str name);
+/* The phase, "prefill" or "decode", that the name of a server's own range tells and nothing else; or
+ * NULL. */
+const char *engine_phase(struct str name);
+/* Whether only servers have ranges of that name. */
+bool        engine_phase_is_server(struct str name);
 /* "prefill", "decode", "mixed", "draft", or "unknown" where neither number is told. */
 const char *engine_mark_phase(const struct engine_mark *mark);
 
