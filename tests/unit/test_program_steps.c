@@ -207,6 +207,19 @@ TEST(ranges_and_calls_tell_phases_in_all_formats)
     }
 }
 
+/* A kernel of 6 of the 20 us between two steps, launched by neither: 14 us are idle. */
+TEST(other_work_between_steps_is_no_gap)
+{
+    static const struct a_range ranges[] = { { "prefill", 0, 80000 },
+                                             { "sample", 90000, 6000 },
+                                             { "decode", 100000, 10000 } };
+    struct profile_builder      b;
+
+    serve_by_ranges(&b, FORMAT_KINETO, ranges, 3);
+    assert_true(builder_cell(&b, "engine_phases", "phase", "decode", "gap_ns") == 14000);
+    builder_free(&b);
+}
+
 /* Pictures are decoded, and layers. */
 TEST(ranges_that_decode_alone_are_no_server)
 {

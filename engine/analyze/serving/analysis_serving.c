@@ -325,6 +325,7 @@ static bool collect(struct serving *serving)
             serving->steps.list.items[kept++] = *step;
     }
     serving->steps.list.count = kept;
+    engine_steps_add_others(profile, serving->host, &serving->steps);
     return by != NAMES_CALL || guess_phases(serving);
 }
 

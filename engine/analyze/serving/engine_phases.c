@@ -41,6 +41,30 @@ double engine_gap_ns(const struct engine_steps *steps, size_t step)
                : 0;
 }
 
+static void add_other(const struct profile *profile, uint32_t event, struct engine_steps *steps)
+{
+    int64_t start_ns = event_start_ns(profile, event), end_ns = event_end_ns(profile, event);
+    size_t  next = LOWER_BOUND(steps->list.count, i, steps->list.items[i].first_ns <= start_ns);
+
+    if (next == 0 || next == steps->list.count || start_ns < steps->list.items[next - 1].last_ns)
+        return;
+    if (end_ns > steps->list.items[next].first_ns)
+        end_ns = steps->list.items[next].first_ns;
+    steps->list.items[next].other_ns += (double)(end_ns - start_ns);
+}
+
+void engine_steps_add_others(const struct profile *profile, uint32_t host,
+                             struct engine_steps *steps)
+{
+    for (size_t i = 0; i < profile->timelines.count; i++) {
+        const struct timeline *line = &profile->timelines.items[i];
+
+        for (uint32_t j = 0;
+             line->kind == TIMELINE_STREAM && line->host == host && j < line->event_count; j++)
+            add_other(profile, line->first_event + j, steps);
+    }
+}
+
 static struct phase *phase_of(struct phaser *phaser, const struct engine_step *step)
 {
     size_t i = 0;

@@ -44,6 +44,10 @@ enum phase_column {
     PHASE_COLUMN_COUNT
 };
 
+/* What streams of the host's devices do between one step's work and the next one's is other work.
+ * Steps by start. O(events log steps). */
+void engine_steps_add_others(const struct profile *profile, uint32_t host,
+                             struct engine_steps *steps);
 /* Without work on the device from the step before to this one. */
 double engine_gap_ns(const struct engine_steps *steps, size_t step);
 /* memory_bytes_per_s: what the device moves at most; 0: not known. false: memory is exhausted. */

@@ -11,7 +11,7 @@
 /* "prefill" or "decode" by the name of a program that JAX compiled, or of its call; or NULL. */
 const char *program_phase(struct str name);
 /* Whether only servers have such programs. */
-bool        program_is_server(struct str name);
+bool program_is_server(struct str name);
 /* Adds a step a run, by start, and sets steps->are_programs; none where no program's name tells.
  * Runs behind analysis_devices. false: the arena is exhausted. O(activities), with steps O(events
  * log events). */
