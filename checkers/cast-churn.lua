@@ -1,14 +1,27 @@
 -- The same tensors are converted to another element type again and again.
+-- Calls of conversions in the input pipeline, which a map makes for each element: they make the input's type, once for
+-- each, and no chain of ops is between them.
+local function is_of_elements(stages, row)
+  local calls = row.calls or 0
+  return stages and calls >= 4 and stages:where { calls = { min = 0.8 * calls, max = 1.25 * calls } }:count() > 0
+end
+
 -- Compiled and graph programs name their conversions.
 local function of_ops(p, cfg)
   local step_ns, ops = p.fact["step.ns"], p:table("ops")
   local compiled = "^(wrapped_convert|convert|convert_convert|copy_convert|convert_copy|"
     .. "bitcast_convert)(_fusion)?([.].*)?$"
   local casts = p.framework == "jax" and ops:where { name = { like = compiled } } or ops:where { type = "Cast" }
-  local ns, count, worst = casts:sum("self_ns"), casts:sum("calls"), casts:top("self_ns", 1):rows()[1]
+  local stages, ns, count, kinds, worst = p:has("iterators") and p:table("iterators") or nil, 0, 0, 0, nil
+  for row in casts:each() do
+    if not is_of_elements(stages, row) then
+      ns, count, kinds = ns + row.self_ns, count + (row.calls or 1), kinds + 1
+      if not worst or row.self_ns > worst.self_ns then worst = row end
+    end
+  end
   local all_ns = ops:sum("self_ns")
   -- One conversion of many elements is the input's, not a chain of them.
-  if not worst or count < cfg.min_repeats or casts:count() < cfg.min_repeats or all_ns <= 0
+  if not worst or count < cfg.min_repeats or kinds < cfg.min_repeats or all_ns <= 0
       or ns < cfg.min_of_ops * all_ns or ns < cfg.min_share * step_ns then
     return nil
   end
@@ -62,7 +75,8 @@ A conversion reads the tensor, writes it in another type and computes nothing. T
 step is mostly a parameter converted at each use, or a value sent back and forth. Priced as all conversions of a
 shape but one, and as six tenths of them (of TensorFlow on a host as up to twice that, for ops between them run in the
 other type, which is not recorded), on an accelerator, which reads and writes them as any other pass, as 85 of
-a hundred. Silent for conversions made once a step and below min_share.]],
+a hundred. Silent for conversions made once a step, for those that a
+map of the input pipeline makes once for each element, and below min_share.]],
 
   check = function(p, cfg)
     if p.format == "xspace" and p:has("ops") and not p:has("device.idle_share") then return of_ops(p, cfg) end
@@ -108,6 +122,14 @@ a hundred. Silent for conversions made once a step and below min_share.]],
                          { name = "Cast_1", type = "Cast", calls = 2, self_ns = 5e5 },
                          { name = "Cast_2", type = "Cast", calls = 2, self_ns = 5e5 },
                          { name = "Cast_3", type = "Cast", calls = 2, self_ns = 5e5 },
+                         { name = "MatMul", type = "MatMul", calls = 4, self_ns = 6e6 } } } },
+    { name = "pictures converted in the input pipeline", framework = "tensorflow", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { iterators = { { name = "Iterator::Root::Map", type = "ParallelMapV2", calls = 32, self_ns = 4e6 } },
+                 ops = { { name = "convert_image/Cast", type = "Cast", calls = 32, self_ns = 2e6 },
+                         { name = "Cast_1", type = "Cast", calls = 1, self_ns = 1e4 },
+                         { name = "Cast_2", type = "Cast", calls = 1, self_ns = 1e4 },
+                         { name = "Cast_3", type = "Cast", calls = 1, self_ns = 1e4 },
                          { name = "MatMul", type = "MatMul", calls = 4, self_ns = 6e6 } } } },
     { name = "a weight in a loop", framework = "pytorch", finding = true, impact_ns = 3e6,
       facts = { ["step.ns"] = 1e7,  },
