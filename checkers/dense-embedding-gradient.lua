@@ -191,8 +191,9 @@ table [rows, width], or an update of a few rows that are as wide, beside ops who
 as those ops, of which the touched share stays, and half of what a Keras optimizer with moments does, which passes
 over all rows whatever the gradient is; and of an all-reduce that adds the gradient up over devices what goes for rows
 alone. Silent for small tables, many ids, and where shapes are unknown and neither a segment sum of TensorFlow's
-densified gradients shows, longer than the lookups or on its way through what cut the table before them, nor, in the scope that updates rows, an assignment that takes longer than the products, as
-weight decay of the whole table does.]],
+densified gradients shows, longer than the lookups or on its way through what cut the table before them, nor, in the
+scope that updates rows, an assignment that takes longer than the products, as weight decay of the whole
+table does.]],
 
   check = function(p, cfg)
     if p.format == "kineto" then return of_pytorch(p, cfg) end
