@@ -324,11 +324,34 @@ local function lines_of(p)
   return list, all_ns
 end
 
+-- Time of the ops on the largest arrays of a compiled program, where the others are far smaller: elements, ns. What is
+-- made large (padding, pairs, samples, derivatives) goes through many lines, and what makes it smaller saves them all.
+local function on_large_arrays(p, cfg)
+  local step_ns, by_size, sizes = p.fact["step.ns"], {}, {}
+  for row in p:table("work"):where { shapes = { like = "\\[\\d" } }:each() do
+    local size = 0
+    for dims in row.shapes:gmatch("\\[\\d[0-9,]*\\]") do size = math.max(size, elements_of(dims)) end
+    by_size[size] = (by_size[size] or 0) + row.ns
+  end
+  for size, ns in sorted_pairs(by_size) do
+    if ns >= cfg.min_size_share * step_ns then sizes[#sizes + 1] = size end
+  end
+  table.sort(sizes, function(a, b) return a > b end)
+  local sum_ns = 0
+  for i = 1, #sizes - 1 do
+    sum_ns = sum_ns + by_size[sizes[i]]
+    if sum_ns >= cfg.min_array_share * step_ns and sizes[i] >= cfg.far_larger * sizes[i + 1] then
+      return sizes[i], sum_ns
+    end
+  end
+  return nil, 0
+end
+
 -- Whether a kind of work that is rarely needed stands out: passes over memory do only where they are much.
 local function is_told(p, cfg)
-  local cells = p:has("excess")
-    and p:table("excess"):where { flaw = "costly-class", share = { min = cfg.min_step_share } }
-  local top = cells and cells:top("ns", 1):rows()[1]
+  if not p:has("excess") then return false end
+  local cells = p:table("excess"):where { flaw = "costly-class", share = { min = cfg.min_step_share } }
+  local top = cells:top("ns", 1):rows()[1]
   return top ~= nil and (top.cause ~= "bytes" or top.share >= cfg.min_most_share)
 end
 
@@ -345,10 +368,10 @@ local function of_lines(p, cfg)
                     line.ns, "ns", share = math.min(1, line.ns / step_ns) }
     locations[i] = { file = line.row.source_file, line = line.row.source_line }
   end
-  local array = costliest_array(p)
-  if array then
-    evidence[#evidence + 1] = { "ops on arrays of " .. array.dims, array.ns, "ns",
-                                share = math.min(1, array.ns / step_ns) }
+  local size, large_ns = on_large_arrays(p, cfg)
+  if size then
+    evidence[#evidence + 1] = { ("ops on arrays of %d elements and more"):format(size), large_ns, "ns",
+                                share = math.min(1, large_ns / step_ns) }
   end
   return finding {
     title = ("%s of each step goes to ops of %s"):format(fmt.pct(math.min(1, top.ns / step_ns)), top.key),
@@ -358,8 +381,8 @@ local function of_lines(p, cfg)
     remedy = { text = ("Check that all of %s is needed: rows of padding, results that nothing reads, pairs that could "
                        .. "be a product, inputs larger than the task needs, work that is the same each time, a type "
                        .. "that this machine is slow in."):format(top.row.shapes or top.key) },
-    -- What of it is needed the recording cannot tell: the line may go, or what is done with an array, or all of it.
-    impact = impact.share { ns = math.min(math.max(top.ns, array and array.ns or 0), step_ns),
+    -- What of it is needed the recording cannot tell: the line may go, or what is done with large arrays, or all of it.
+    impact = impact.share { ns = math.min(math.max(top.ns, large_ns), step_ns),
                             high = math.min(all_ns, step_ns) },
     confidence = "low",
   }
@@ -377,6 +400,10 @@ return rule {
                   doc = "share of the time of all ops from which a type is worth a mention" },
     min_array_share = { default = 0.20, min = 0, max = 1, unit = "share",
                         doc = "PyTorch on a host: share of the step from which an array's ops are worth a mention" },
+    min_size_share = { default = 0.005, min = 0, max = 1, unit = "share",
+                       doc = "JAX: what the ops on arrays of one size take, from which the size counts" },
+    far_larger = { default = 3, min = 1, max = 1e6, unit = "ratio",
+                   doc = "JAX: times as large as the next, from which arrays stand out" },
     min_host_share = { default = 0.15, min = 0, max = 1, unit = "share",
                        doc = "the same on a host alone, where an op is work that something asked for" },
     min_most_share = { default = 0.30, min = 0, max = 1, unit = "share",
@@ -401,11 +428,13 @@ JAX, products that take less in another order, and matrices of derivatives that 
 the diagonal is added up, are priced by their sizes; so are inverses that PyTorch multiplies with a few vectors, less a
 factor of the matrix, and products with unfolded pictures, as the copies and half of the products. Of PyTorch programs
 on a host a decomposition, a sort or a draw that takes a good part of the step is named, else the array whose ops,
-forward and back, take most: what makes it smaller or needless saves them all. Elsewhere the type of op that takes most
-is named; which share of it, and of TensorFlow's products and convolutions with their gradients, may go is not known, so
-its price is a bound. Kernels of an accelerator are ranked by the op that
-launched them where they are recorded, with how far they are from what the device can do, or why that is not known: a
-program that its kernels hold gets an answer. Silent when time is spread, or when ops are a small part of the step.]],
+forward and back, take most: what makes it smaller or needless saves them all. Of compiled programs of JAX it is the
+line that takes most, priced by all ops on the largest arrays where these are far larger than others: what made them
+large goes through all lines. Elsewhere the type of op that takes most is named; which share of it, and of TensorFlow's
+products and convolutions with their gradients, may go is not known, so its price is a bound. Kernels of an accelerator
+are ranked by the op that launched them where they are recorded, with how far they are from what the device can do, or
+why that is not known: a program that its kernels hold gets an answer. Silent when time is spread, or when ops are a
+small part of the step.]],
 
   check = function(p, cfg)
     if p:has("kernels") and p:has("device.idle_share") then return of_kernels(p, cfg) end
@@ -523,6 +552,18 @@ program that its kernels hold gets an answer. Silent when time is spread, or whe
                             source_line = 7, ns = 4e6 } },
                  excess = { { cell = 1, flaw = "costly-class", cause = "bytes", grade = "C", ns = 1.5e6, share = 0.15,
                               factor = 0.1, detail = "concat" } } } },
+    -- Arrays of 65536 elements are four times as large as the next: 3 and 3 ms. A size of 0.04 ms counts for nothing.
+    { name = "pairs of rows in a compiled program", framework = "jax", format = "xspace", finding = true,
+      severity = "info", impact_ns = 6e6, facts = { ["step.ns"] = 1e7 },
+      tables = { op_types = { { type = "fusion", self_ns = 9e6 } },
+                 work = { { class = "product", type = "fusion", shapes = "[256,64]x[256,64]->[256,256]",
+                            source_file = "train.py", source_line = 7, ns = 3e6 },
+                          { class = "elementwise", type = "fusion", shapes = "[256,256]->[256,256]",
+                            source_file = "train.py", source_line = 8, ns = 3e6 },
+                          { class = "copy", type = "fusion", shapes = "[300,100]->[300,100]",
+                            source_file = "train.py", source_line = 9, ns = 4e4 },
+                          { class = "product", type = "fusion", shapes = "[256,64]x[64,64]->[256,64]",
+                            source_file = "train.py", source_line = 10, ns = 2.9e6 } } } },
     { name = "a Hessian for products", framework = "jax", format = "xspace", finding = true, severity = "warn",
       replay = { 8e6 }, facts = { ["step.ns"] = 1e7 },
       tables = { op_types = { { type = "fusion", self_ns = 9e6 } },

@@ -29,6 +29,27 @@ TEST(decompositions_of_arguments)
     }
 }
 
+/* Numbers are drawn, 6 ms of 10. Half may go where they are as many as the product computes with,
+ * 4096; nine tenths of twice as many. */
+TEST(draws_beside_products)
+{
+    for (int is_more = 0; is_more < 2; is_more++) {
+        struct program program;
+        uint32_t       draw, dot, root;
+
+        start(&program);
+        draw = add(&program, "rng-bit-generator", is_more ? "-> f32[64,128]" : "-> f32[64,64]",
+                   "jit(f)/random_bits", NO_ID, NO_ID);
+        dot = add(&program, "dot", "f32[64,64] f32[64,8] -> f32[64,8]", "jit(f)/dot_general", NO_ID,
+                  draw);
+        root = add(&program, "tuple", "f32[64,8] -> f32[64,8]", NULL, NO_ID, dot);
+        mark(&program, root, "root");
+        run_step(&program, (uint32_t[]) { draw, dot }, (int64_t[]) { 6000000, 4000000 }, 2);
+        assert_true(fabs(claimed(&program, "costly-class") - (is_more ? 0.9 : 0.5) * 6e6) < 1);
+        release(&program);
+    }
+}
+
 /* A loop carries x; a mapped condition takes the sine of a product, 6 ms, or x as it was: 95 % of
  * the product and, in the fusion of 2 ms that chooses, half of its two instructions of equal
  * weight. Where something else takes the product too, only the sine is left; a gradient's choice is

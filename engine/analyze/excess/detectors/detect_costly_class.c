@@ -3,9 +3,14 @@
 #include "analyze/excess/ledger.h"
 #include "base/macros.h"
 
+#include <math.h>
+
 static const double LEAST_SHARE = 0.08;       /* of the step: smaller cells are not worth a look */
 static const double PASSES_PER_PRODUCT = 1.5; /* passes over memory may take that of products */
 static const double PASSES_SHARE = 0.8;       /* of what they take beyond */
+static const double DRAWN_SHARE =
+    0.5; /* where as much is drawn as is computed with: that is
+          * needed,        and other generators or fewer draws take half */
 
 /* What of a class's time can usually be had without. */
 static const struct {
@@ -32,6 +37,7 @@ struct place { /* of one class: neighbouring lines of the program */
 struct finder {
     struct ledger *ledger;
     double         share[OP_CLASS_COUNT]; /* to claim of each class; 0: none, or another cause's */
+    double         product_elements;      /* of the largest array that a product makes or takes */
     VEC(struct place) places;
 };
 
@@ -54,6 +60,44 @@ static void set_shares(struct finder *finder, enum excess_cause cause)
             finder->share[rows[i].op_class] = rows[i].share > 0 ? rows[i].share
                                               : surplus > 0     ? surplus
                                                                 : 0;
+}
+
+/* Elements of the largest array that a unit's op makes or takes; 0: not known. */
+static double elements_of(const struct ledger *ledger, const struct work_unit *unit)
+{
+    const struct profile *profile = ledger->study->profile;
+    const struct op      *op = unit->op == NO_ID ? NULL : &profile->ops.items[unit->op];
+    double                most = 0;
+
+    for (uint32_t i = 0; op && i < op->input_count + op->output_count; i++)
+        most = fmax(most, tensor_elements(&profile->tensors.items[op->first_input + i]));
+    return most;
+}
+
+static void find_products(struct finder *finder)
+{
+    const struct ledger *ledger = finder->ledger;
+
+    for (size_t u = 0; u < ledger->units.count; u++) {
+        const struct work_unit *unit = &ledger->units.items[u];
+
+        if (unit->kind == UNIT_OP &&
+            (unit->op_class == OP_PRODUCT || unit->op_class == OP_CONVOLUTION ||
+             unit->op_class == OP_ATTENTION))
+            finder->product_elements = fmax(finder->product_elements, elements_of(ledger, unit));
+    }
+}
+
+/* What of a unit can usually be had without. Draws that are larger than anything the program
+ * multiplies are mostly summed up or thrown away. */
+static double share_of(const struct finder *finder, const struct work_unit *unit)
+{
+    double share = finder->share[unit->op_class], drawn;
+
+    if (unit->op_class != OP_RANDOM)
+        return share;
+    drawn = elements_of(finder->ledger, unit);
+    return drawn > 0 && drawn <= finder->product_elements ? fmin(share, DRAWN_SHARE) : share;
 }
 
 /* NULL: out of memory. */
@@ -86,7 +130,7 @@ static bool add(struct finder *finder, const struct work_unit *unit)
 
     if (!place)
         return false;
-    place->ns += unit->left_ns * finder->share[unit->op_class];
+    place->ns += unit->left_ns * share_of(finder, unit);
     if (unit->ns > place->largest_ns) {
         place->largest_ns = unit->ns;
         place->largest = unit;
@@ -106,7 +150,7 @@ static bool claim(struct finder *finder, const struct detector *self, struct wor
     if (!ledger_cell_once(ledger, self, place->largest, &place->cell, "%s",
                           op_class_name((enum op_class)unit->op_class)))
         return false;
-    ledger_claim(ledger, place->cell, unit, finder->share[unit->op_class]);
+    ledger_claim(ledger, place->cell, unit, share_of(finder, unit));
     return true;
 }
 
@@ -117,6 +161,8 @@ static bool find(struct ledger *ledger, const struct detector *self)
     if (ledger->study->profile->format == FORMAT_KINETO || ledger->path->has_device)
         return true;
     set_shares(&finder, self->cause);
+    if (finder.share[OP_RANDOM] > 0)
+        find_products(&finder);
     for (int is_claiming = 0; is_claiming < 2; is_claiming++)
         for (size_t u = 0; u < ledger->units.count; u++) {
             struct work_unit *unit = &ledger->units.items[u];
