@@ -80,6 +80,49 @@ local function of_copies(p, cfg, ops)
   }
 end
 
+-- PyTorch's masks of a matrix's elements: the places of those that stay are counted and listed, a number for each axis,
+-- then picked by, and the gradient is put back by the same list. Masks of rows choose less work for later; these put
+-- the same elements into another array. Their time, and the work's rows.
+local function of_masks(p, cfg)
+  local listed, is_any, ns, rows = {}, false, 0, {}
+  for row in p:table("ops"):where { type = "aten::nonzero" }:each() do
+    local shape = (row.shapes or ""):match("^\\[[0-9,]+\\]") or ""
+    local axes, elements = 0, 1
+    for n in shape:gmatch("[0-9]+") do axes, elements = axes + 1, elements * tonumber(n) end
+    if axes >= 2 and elements >= cfg.min_masked then listed[shape], is_any = true, true end
+  end
+  if not is_any then return 0, rows end
+  for row in p:table("work"):where { type = { like = "^aten::_?index(_put_impl)?_?$" } }:top("ns", 40):each() do
+    if listed[(row.shapes or ""):match("^\\[[0-9,]+\\]") or ""] then ns, rows[#rows + 1] = ns + row.ns, row end
+  end
+  return ns, rows
+end
+
+local function say_masks(p, cfg, ns, rows)
+  local step_ns, evidence, places = p.fact["step.ns"], {}, {}
+  evidence[1] = { "picking by masks and putting back a step", ns, "ns", share = math.min(1, ns / step_ns) }
+  for i = 1, math.min(3, #rows) do
+    evidence[#evidence + 1] = { rows[i].type .. " " .. rows[i].shapes, rows[i].ns, "ns" }
+    if (rows[i].source_file or "") ~= "" then
+      places[#places + 1] = { file = rows[i].source_file, line = rows[i].source_line }
+    end
+  end
+  return finding {
+    title = ("Elements are picked out of matrices by boolean masks: %s a step"):format(fmt.ms(ns)),
+    severity = ns >= cfg.min_loud_masks * step_ns and "warn" or "info",
+    subject = { op = rows[1].type }, locations = places, evidence = evidence,
+    condition = ("they take %s of the step, %s accepted"):format(
+      fmt.pct(math.min(1, ns / step_ns)), fmt.pct(cfg.min_masks)),
+    remedy = { text = "Keep the matrix as it is and fill what the mask drops with a number that does not count: "
+                 .. "one pass, where a mask as an index lists the place of each element that stays.",
+               code = "logits = sim.fill_diagonal_(float(\"-inf\"))   # or masked_fill(mask, value), torch.where; "
+                 .. "not sim[~mask].view(n, -1)" },
+    impact = impact.exposed { ns = math.min(ns, step_ns), low = math.min((1 - cfg.kept_masks) * ns, step_ns),
+                              high = math.min(ns, step_ns) },
+    confidence = "medium",
+  }
+end
+
 -- On an accelerator kernels say what ops only enqueue.
 local function of_device(p, cfg)
   local kernels = p:table("kernels")
@@ -152,6 +195,13 @@ return rule {
     min_copied = { default = 0.08, min = 0, max = 1, unit = "share",
                    doc = "of the step, copies of a whole variable from which this is said" },
     min_copy_ns = { default = 1e5, min = 0, max = 1e12, unit = "ns", doc = "one such copy, on average" },
+    min_masks = { default = 0.08, min = 0, max = 1, unit = "share",
+                  doc = "of the step, picking elements of matrices by masks from which this is said" },
+    min_loud_masks = { default = 0.15, min = 0, max = 1, unit = "share",
+                       doc = "of the step, from which that is a warning" },
+    min_masked = { default = 65536, min = 1, max = 1e12, unit = "count", doc = "elements of such a mask" },
+    kept_masks = { default = 0.3, min = 0, max = 1, unit = "ratio",
+                   doc = "most of that time that filling what is dropped takes" },
     kept_inner = { default = 0.3, min = 0, max = 1, unit = "ratio",
                    doc = "part of TensorFlow's gathers along an inner axis, and of what their gradients turn round, "
                      .. "that slices or a transpose of whole blocks take" },
@@ -165,7 +215,9 @@ these arrays. Priced as the time of sorts, of which a selection keeps a twentiet
 TensorFlow's gathers along an inner axis, which copy element by element, seven tenths with what their gradients turn
 round; with PyTorch's kernels also passes over what was sorted, at half to all of them. Without a sort, indexing is
 worth a note only: models of graphs consist of it. Rows that are written into a copy of a variable, which is assigned
-back, are priced as both copies. Silent below min_share, and of sorts inside of embedding bags.]],
+back, are priced as both copies. In PyTorch on a processor, large masks of single elements of matrices are priced as
+seven tenths to all of what picking by them and putting gradients back takes. Silent below min_share, and of sorts
+inside of embedding bags.]],
 
   check = function(p, cfg)
     local on_device = p.format == "kineto" or (p.format == "xspace" and p:has("device.idle_share"))
@@ -173,6 +225,10 @@ back, are priced as both copies. Silent below min_share, and of sorts inside of 
     local ops = p:table("ops")
     local copies = p.framework == "tensorflow" and of_copies(p, cfg, ops)
     if copies then return copies end
+    if p.format == "kineto" and p:has("work") then
+      local masks_ns, rows = of_masks(p, cfg)
+      if masks_ns >= cfg.min_masks * p.fact["step.ns"] then return say_masks(p, cfg, masks_ns, rows) end
+    end
     local all_ns = ops:sum("self_ns")
     -- TensorFlow sorts with a top-k of all: only the name that the program sees tells the two apart.
     local sorts = ops:where { type = { like = p:names("sorting") },
@@ -263,6 +319,25 @@ back, are priced as both copies. Silent below min_share, and of sorts inside of 
   end,
 
   examples = {
+    -- 4 of 10 ms pick out of [1024,1024] and put back: 0.7 to all of it, in the middle 0.85. The rest is not masked.
+    { name = "elements by masks", framework = "pytorch", format = "kineto", finding = true, impact_ns = 3.4e6,
+      severity = "warn", facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "aten::nonzero", type = "aten::nonzero", shapes = "[1024,1024]", self_ns = 2e6 },
+                         { name = "aten::mm", type = "aten::mm", shapes = "[64,64]x[64,64]", self_ns = 6e6 } },
+                 work = { { class = "gather", type = "aten::index", shapes = "[1024,1024]", ns = 3e6 },
+                          { class = "scatter", type = "aten::_index_put_impl_", shapes = "[1024,1024]x[1047552]",
+                            ns = 1e6 },
+                          { class = "gather", type = "aten::index", shapes = "[5000,8]x[300]", ns = 1e6 } } } },
+    { name = "rows by a mask", framework = "pytorch", format = "kineto", finding = false,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "aten::nonzero", type = "aten::nonzero", shapes = "[100000]", self_ns = 2e6 },
+                         { name = "aten::mm", type = "aten::mm", shapes = "[64,64]x[64,64]", self_ns = 6e6 } },
+                 work = { { class = "gather", type = "aten::index", shapes = "[100000,3]", ns = 4e6 } } } },
+    { name = "a small mask", framework = "pytorch", format = "kineto", finding = false,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "aten::nonzero", type = "aten::nonzero", shapes = "[64,64]", self_ns = 2e6 },
+                         { name = "aten::mm", type = "aten::mm", shapes = "[64,64]x[64,64]", self_ns = 6e6 } },
+                 work = { { class = "gather", type = "aten::index", shapes = "[64,64]", ns = 4e6 } } } },
     -- 5 ms of sorting and 2 of passes over as much, 3 of products: 0.7 · 0.95 · 5 + 1 to 0.95 · 7 ms.
     { name = "sampling from all that was sorted", framework = "pytorch", format = "kineto", finding = true,
       impact_ns = 5.4875e6, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0 },

@@ -453,6 +453,38 @@ TEST(clipping_is_a_pass_of_a_chain)
     builder_free(&program.b);
 }
 
+/* Smoothed targets, from one-hot rows or filled and written into, times the logarithms' negatives:
+ * 2 + 1 + 1 + 5 + 2 + 2 + 1 + 1 = 15 us, and 5 + 1 + 2 + 2 + 2 + 1 = 13 us. 5 us of each are the
+ * logarithm. */
+TEST(smoothed_targets_make_a_loss_by_hand)
+{
+    struct program program;
+    struct err     err = { 0 };
+
+    start(&program);
+    call(&program, "aten::one_hot", "s64[64]", 2000);
+    call(&program, "aten::mul", "f32[64,4096]", 1000);
+    call(&program, "aten::add", "f32[64,4096]", 1000);
+    call(&program, "aten::log_softmax", "f32[64,4096]", 5000);
+    call(&program, "aten::neg", "f32[64,4096]", 2000);
+    call(&program, "aten::mul", "f32[64,4096] f32[64,4096]", 2000);
+    call(&program, "aten::sum", "f32[64,4096]", 1000);
+    call(&program, "aten::mean", "f32[64]", 1000);
+    call(&program, "aten::linear", "f32[64,8] f32[4096,8]", 9000);
+    call(&program, "aten::log_softmax", "f32[64,4096]", 5000);
+    call(&program, "aten::fill_", "f32[64,4096]", 1000);
+    call(&program, "aten::scatter_", "f32[64,4096] s64[64,1]", 2000);
+    call(&program, "aten::neg", "f32[64,4096]", 2000);
+    call(&program, "aten::mul", "f32[64,4096] f32[64,4096]", 2000);
+    call(&program, "aten::sum", "f32[64,4096]", 1000);
+    builder_finish(&program.b);
+    assert_true(analysis_eager_idioms.run(&program.b.study, &err));
+    assert_true(builder_cell(&program.b, "eager_idioms", "idiom", "loss", "count") == 2);
+    assert_true(builder_cell(&program.b, "eager_idioms", "idiom", "loss", "ns") == 28000);
+    assert_true(builder_cell(&program.b, "eager_idioms", "idiom", "loss", "pivot_ns") == 10000);
+    builder_free(&program.b);
+}
+
 /* What is inside the next call, `at` ns behind its start. */
 static void inside(struct program *program, const char *name, int64_t at, int64_t ns)
 {

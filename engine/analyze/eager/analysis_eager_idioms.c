@@ -59,8 +59,8 @@ static const struct table_spec tables[] = {
 /* Letters: m product, s softmax, l log-softmax, + add, * multiply, p power, r root, u mean or sum,
  * x exp, o log, h tanh, e erf, g sigmoid, k mask, d dropout, n negation, a maximum, 1 one-hot,
  * c conversion, G gather, w silu, C concatenation, D random numbers, N norm, v other functions of
- * each element, F anything else, B a call whose result is far larger than its operands. Space:
- * looks only. */
+ * each element, t memory that is filled or written at indices, F anything else, B a call whose
+ * result is far larger than its operands. Space: looks only. */
 static const struct {
     const char *names; /* str_fits */
     char        letter;
@@ -82,6 +82,7 @@ static const struct {
     { "neg", 'n' },
     { "amax|max", 'a' },
     { "one_hot", '1' },
+    { "fill|full_like|scatter", 't' },
     { "rand|rand_like|bernoulli", 'D' },
     { "linalg_vector_norm", 'N' },
     { "to|type_as", 'c' },
@@ -99,8 +100,8 @@ static const struct {
       'v' },
 };
 
-/* One-hot rows, which smoothing scales and shifts. */
-#define TARGETS "(?:1c?[*+]{0,2})?"
+/* One-hot rows, which smoothing scales and shifts; or what it fills and writes ones into. */
+#define TARGETS "(?:(?:1c?|t{2,3})[*+]{0,2})?"
 
 /* Tried in this order: the first takes the calls. */
 static const struct {
@@ -112,9 +113,10 @@ static const struct {
     { "outer", "B{1,2}[*+pxhakc]{0,3}[uN]", "B", true },
     { "attention", "m[*+kcd]{0,5}(?:s|(?:a\\+)?x[cd]?u\\*)[cdk*]{0,3}m", "sx", false },
     { "onehot-product", "1c?m", "1", true },
-    { "loss", TARGETS "[sl](?:\\+?o)?" TARGETS "(?:\\+?o)?[*G](?:\\+?o)?[*nu+]{1,4}", "sl", false },
-    { "loss", TARGETS "(?:a\\+)?xu\\*(?:\\+?o)?" TARGETS "(?:\\+?o)?[*G](?:\\+?o)?[*nu+]{1,4}", "x",
+    { "loss", TARGETS "[sl](?:\\+?o)?" TARGETS "(?:\\+?o)?n?[*G](?:\\+?o)?[*nu+]{1,4}", "sl",
       false },
+    { "loss", TARGETS "(?:a\\+)?xu\\*(?:\\+?o)?" TARGETS "(?:\\+?o)?n?[*G](?:\\+?o)?[*nu+]{1,4}",
+      "x", false },
     { "gelu-tanh", "\\*{0,2}[p*]\\*{0,2}\\+\\*{1,2}h(?:\\*{0,2}\\+\\*{1,2})", "h", false },
     { "gelu-erf", "\\*{1,2}e(?:\\*?\\+\\*{1,2})", "e", false },
     { "norm",
