@@ -14,6 +14,16 @@ local function single_share(p, cfg)
   return all_ns > 0 and single_ns / all_ns or 1
 end
 
+-- Tracing a step where nothing is compiled: a model outside of jit asks for shapes in each call.
+local function traced_ns(p)
+  if not p:has("activities") or (p.fact["compile.path_ns"] or 0) <= 0 then return 0 end
+  local rows = p:table("activities")
+  if rows:where { kind = "compile" }:sum("events") > 0 or rows:where { kind = "tracing" }:sum("events") == 0 then
+    return 0
+  end
+  return p.fact["compile.path_ns"]
+end
+
 -- A transformation of a jitted function that is itself not jitted is traced in Python in each call.
 local function transformed(p, cfg)
   local step_ns, share = p.fact["step.ns"], p.fact["part.host_share"]
@@ -93,12 +103,12 @@ return rule {
     left = { default = 0.05, min = 0, max = 1, unit = "ratio", doc = "part of the host time that stays" },
   },
   doc = [[
-Outside jax.jit every jnp call is a program of its own: found, dispatched and run by itself, with its result written
-to memory. Priced as the host time, of which one dispatch stays, and what a library as nnx.jit does around a compiled
-program, and half of the compute time: fused operations do not write each result to memory. A jitted function that is
-differentiated or mapped outside of jit is traced in Python in each call: priced as the host time too. Silent where
-checking many arguments is what such calls do, and where few programs repeat: that is a loop around compiled
-functions, which other rules name.]],
+Outside jax.jit every jnp call is a program of its own: found, dispatched and run by itself, with its result written to
+memory. Priced as the host time, of which one dispatch stays, and what a library as nnx.jit does around a compiled
+program, and half of the compute time: fused operations do not write each result to memory; so does tracing where
+nothing is compiled, as a model does outside of jit to check shapes. A jitted function that is differentiated or mapped
+outside of jit is traced in Python in each call: priced as the host time too. Silent where checking many arguments is
+what such calls do, and where few programs repeat: that is a loop around compiled functions, which other rules name.]],
 
   check = function(p, cfg)
     if p.framework ~= "jax" then return nil end
@@ -117,11 +127,13 @@ functions, which other rules name.]],
     own_ns = own_ns + (p:has("callback.path_ns") and p.fact["callback.path_ns"] or 0)
     local single = p:has("ops") and single_share(p, cfg) or 1
     local own = math.min(own_ns / math.max(p.fact["part.host_ns"], 1), 1)
+    local tracing_ns = traced_ns(p)
     return finding {
       title = ("%s JAX programs a step are dispatched one by one"):format(fmt.whole(count)),
       evidence = { { "program runs a step", count, "count" }, { "different programs", programs, "count" },
                    { "median run", p.fact["runs.median_ns"], "ns" },
-                   { "host code a step", p.fact["part.host_ns"], "ns", share = share } },
+                   { "host code a step", p.fact["part.host_ns"], "ns", share = share },
+                   tracing_ns > 0 and { "tracing a step, of which nothing is compiled", tracing_ns, "ns" } or nil },
       condition = ("%s runs of %s programs a step, %s of %s accepted"):format(fmt.count(count),
         fmt.count(programs), fmt.count(cfg.min_runs), fmt.count(cfg.min_programs)),
       remedy = { text = "Compile the whole step.",
@@ -129,7 +141,8 @@ functions, which other rules name.]],
       locations = lines and lines:places() or nil,
       impact = lines and impact.cells(lines) or
           impact.replay { { "scale", parts = { "host", "copy" }, factor = math.max(cfg.left, own) },
-                          { "scale", parts = { "compute" }, factor = 1 - 0.5 * single } },
+                          { "scale", parts = { "compute" }, factor = 1 - 0.5 * single },
+                          tracing_ns > 0 and { "scale", parts = { "compile" }, factor = 0 } or nil },
       confidence = "high",
     }
   end,
@@ -138,6 +151,11 @@ functions, which other rules name.]],
     { name = "eager step", framework = "jax", finding = true, replay = { 7e6 },
       facts = { ["step.ns"] = 1e7, ["runs.count"] = 180, ["runs.programs"] = 70,
                 ["runs.median_ns"] = 3e3, ["part.host_ns"] = 7e6, ["part.host_share"] = 0.7 } },
+    -- 6 ms of host code and 2 of tracing, of which nothing is compiled.
+    { name = "eager model that checks shapes", framework = "jax", finding = true, replay = { 8e6 },
+      facts = { ["step.ns"] = 1e7, ["runs.count"] = 180, ["runs.programs"] = 70, ["compile.path_ns"] = 2e6,
+                ["runs.median_ns"] = 3e3, ["part.host_ns"] = 6e6, ["part.host_share"] = 0.6 },
+      tables = { activities = { { name = "trace", kind = "tracing", on_leader = true, events = 9 } } } },
     -- Of 6 ms of host code nnx.jit takes 3 around the step itself, which stay.
     { name = "metrics beside a compiled step", framework = "jax", finding = true, replay = { 3e6 },
       facts = { ["step.ns"] = 1e7, ["runs.count"] = 36, ["runs.programs"] = 26, ["runs.around_ns"] = 3e6,

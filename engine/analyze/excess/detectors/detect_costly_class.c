@@ -8,9 +8,9 @@
 static const double LEAST_SHARE = 0.08;       /* of the step: smaller cells are not worth a look */
 static const double PASSES_PER_PRODUCT = 1.5; /* passes over memory may take that of products */
 static const double PASSES_SHARE = 0.8;       /* of what they take beyond */
-static const double DRAWN_SHARE =
-    0.5; /* where as much is drawn as is computed with: that is
-          * needed,        and other generators or fewer draws take half */
+/* Where as many numbers are drawn as are computed with, they are needed, and other generators or
+ * fewer draws spare half. */
+static const double DRAWN_SHARE = 0.5;
 
 /* What of a class's time can usually be had without. */
 static const struct {
