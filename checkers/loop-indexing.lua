@@ -14,6 +14,9 @@ return rule {
       doc = "time of the loop over the step from which this is said" },
     min_repeats = { default = 8, min = 2, max = 1e7, unit = "count",
       doc = "repeats a step" },
+    min_runs = { default = 4, min = 2, max = 1e6, unit = "count",
+      doc = "runs a step, without products, from which they may be layers" },
+    min_rounds = { default = 12, min = 2, max = 1e6, unit = "count", doc = "rounds of one that make it a loop" },
     max_steps = { default = 16, min = 0, max = 1e6, unit = "count",
       doc = "fewer rounds that fill a recording without steps may be its steps" },
     max_call_ns = { default = 50e3, min = 0, max = 1e9, unit = "ns",
@@ -25,16 +28,20 @@ return rule {
 Each round pays Python, the dispatcher and the autograd engine some microseconds an op for a few numbers. Over all
 rows at once the same work is a handful of calls. Priced as all rounds but one, and less of it. Silent where the calls
 do long work, where each round works on all that came before, gathers by what the last one picked or leaves nothing
-but what the next one takes, and for recurrent cells and growing concatenations, which have their own rules. A note
-only where each round's products have other rows, as those of experts: one product takes all only if they are padded
-or grouped; and where no shapes tell whether they have. With an accelerator said where it waits for the host, or where
+but what the next one takes, a few slices come together in each of several places, as layers fill caches, and for
+recurrent cells and growing concatenations, which have their own rules. A note only where each round's products have
+other rows, as those of experts: one product takes all only if they are padded or grouped; and where no shapes tell
+whether they have. With an accelerator said where it waits for the host, or where
 slices have gradients as large as what they are cut of, and of rounds that multiply only where more products are trained
 than weights: others are layers.]],
 
   check = function(p, cfg)
     local function price(row)
       local ns = row.ns - row.conversion_ns
-      local is_loop = row.repeats >= cfg.min_repeats and
+      -- A few slices each time, layer by layer, are written out in what a layer does, as caches are filled.
+      local is_written_out = row.products == 0 and (row.runs or 1) >= cfg.min_runs
+        and row.repeats < cfg.min_rounds * row.runs
+      local is_loop = row.repeats >= cfg.min_repeats and not is_written_out and
           row.call_ns <= math.max(cfg.max_call_ns, cfg.max_views * row.view_ns) and
           -- A cell that picks what the next one takes is no layer; taken apart row by row it is a loop.
           (row.gates < 0.9 * row.repeats or
@@ -80,6 +87,12 @@ than weights: others are layers.]],
       tables = { eager_loops = { { anchor = "select", ns = 1.2e7, repeats = 64, body = 5, calls = 320,
           span_ns = 1.2e7, backward_ns = 0, call_ns = 2e3, view_ns = 2e3, products = 0, gates = 0, concats = 0,
           concat_ns = 0, readbacks = 0, conversion_ns = 0, kept_ns = 0, flops = 1e6, elements = 1000,
+          is_growing = false } } } },
+    -- Eight slices of a cache in each of sixteen layers.
+    { name = "caches of keys that layers fill", framework = "pytorch", finding = false, facts = { ["step.ns"] = 2e7 },
+      tables = { eager_loops = { { anchor = "select", ns = 1.2e7, repeats = 128, runs = 16, body = 4, calls = 512,
+          span_ns = 1.2e7, backward_ns = 0, call_ns = 2e3, view_ns = 2e3, products = 0, gates = 0, concats = 0,
+          concat_ns = 0, readbacks = 0, conversion_ns = 0, kept_ns = 0, flops = 0, elements = 1000,
           is_growing = false } } } },
     { name = "a device that has enough to do", framework = "pytorch", finding = false,
       facts = { ["step.ns"] = 2e7, ["device.idle_share"] = 0.1, ["torch.sliced_gradients_ns"] = 5e5,

@@ -28,6 +28,27 @@ local function simulated(p, cfg)
   }
 end
 
+-- Conversions as PyTorch names them, and passes that scale as many results of the same size: weights of a few bits as
+-- plain ops unpack them. They take at least about as long as the products do that then read them: what norms convert
+-- are activations, far smaller.
+local function by_ops(kernels, cfg, product_ns)
+  local casts = kernels:where { category = "copy",
+    name = { like = "direct_copy_kernel_cuda.*LoadWithCast|bfloat16_copy_kernel_cuda|float16_copy_kernel" } }
+  local found, ns, calls = nil, 0, 0
+  for cast in casts:each() do
+    local scale
+    for row in kernels:where { category = "elementwise" }:each() do
+      if row.calls == cast.calls and row.grid_blocks == cast.grid_blocks and
+          row.total_ns <= 2 * cast.total_ns and cast.total_ns <= 2 * row.total_ns then scale = row end
+    end
+    if scale and cast.total_ns >= cfg.min_of_products * product_ns then
+      found = found or cast
+      ns, calls = ns + cast.total_ns + scale.total_ns, calls + cast.calls + scale.calls
+    end
+  end
+  return found, ns, calls
+end
+
 return rule {
   id = "quantised-dequant-overhead", api = 1, version = "1.0.0",
   title = "Dequantising takes a good part of the products' time",
@@ -39,12 +60,15 @@ return rule {
     min_ratio = { default = 0.10, min = 0, max = 10, unit = "ratio",
                   doc = "of the products' time from which this is said" },
     min_share = { default = 0.02, min = 0, max = 1, unit = "share", doc = "share of the step from which this is said" },
+    min_of_products = { default = 0.5, min = 0, max = 10, unit = "ratio",
+                        doc = "plain conversions of weights, over the products' time" },
     keep = { default = 0.1, min = 0, max = 1, unit = "share", doc = "of its time, what a fused product still needs" },
   },
   doc = [[
 A separate kernel writes weights in 16 bits that the product then reads again; fused products unpack them in registers.
-Priced as their time less a tenth. Silent below a tenth of the products and 2 % of the step. In PyTorch also said of
-fake quantisation in a program without a backward pass, which then only costs time: priced as its ops.]],
+Priced as their time less a tenth. Plain ops of PyTorch do so, too, in a graph or out of it: a conversion for each
+product and a pass that scales as much. Silent below a tenth of the products and 2 % of the step. In PyTorch also said
+of fake quantisation in a program without a backward pass, which then only costs time: priced as its ops.]],
 
   check = function(p, cfg)
     local found = simulated(p, cfg)
@@ -57,20 +81,26 @@ fake quantisation in a program without a backward pass, which then only costs ti
     local unpack = kernels:where { name = { like = "(?i)dequant" }, category = { like = "^(?!gemm|attention)" } }
     local ns, product_ns = math.min(unpack:sum("total_ns"), step_ns),
       kernels:where { category = "gemm" }:sum("total_ns")
-    if ns < cfg.min_share * step_ns or product_ns == 0 or ns < cfg.min_ratio * product_ns then return nil end
-    local top = unpack:top("total_ns", 1):rows()[1]
+    local top, calls, is_plain = unpack:top("total_ns", 1):rows()[1], unpack:sum("calls"), false
+    if not top and p.format == "kineto" and product_ns > 0 and (p.fact["torch.backward_ns"] or 0) <= 0 then
+      top, ns, calls = by_ops(kernels, cfg, product_ns)
+      ns, is_plain = math.min(ns, step_ns), true
+    end
+    if not top or ns < cfg.min_share * step_ns or product_ns == 0 or ns < cfg.min_ratio * product_ns then return nil end
     return finding {
       title = ("Dequantising takes %s of each step, products %s"):format(fmt.ms(ns), fmt.ms(product_ns)),
       severity = ns >= 0.1 * step_ns and "warn" or "info",
       subject = { kernel = top.name },
       evidence = { { "dequantising a step", ns, "ns", share = ns / step_ns },
                    { "products a step", product_ns, "ns" },
-                   { "kernels a step", unpack:sum("calls"), "count" } },
+                   { "kernels a step", calls, "count" } },
       condition = ("%s of the products' time, %s accepted"):format(fmt.pct(ns / product_ns), fmt.pct(cfg.min_ratio)),
       remedy = { text = "Use a product that unpacks its weights itself (Marlin, Machete, CUTLASS mixed input), or "
-                   .. "another group size." },
+                   .. "another group size." .. (is_plain and " Where memory is free, unpack weights once." or ""),
+                 code = is_plain and "layer.weight = (layer.q.to(torch.bfloat16) * layer.scale)   # once, when loading"
+                   or nil },
       impact = impact.exposed { ns = (1 - cfg.keep) * ns },
-      confidence = "low",
+      confidence = is_plain and "medium" or "low",
     }
   end,
 
@@ -79,6 +109,24 @@ fake quantisation in a program without a backward pass, which then only costs ti
       facts = { ["step.ns"] = 1e7 },
       tables = { kernels = { { name = "kDequantizeBlockwise", category = "other", total_ns = 1e6, calls = 100 },
                              { name = "ampere_bf16_s16816gemm", category = "gemm", total_ns = 3e6, calls = 100 } } } },
+    -- Nine tenths of 4 ms + 4 ms, where products take 3.
+    { name = "int8 by plain ops in a graph", framework = "pytorch", format = "kineto", finding = true,
+      severity = "warn", impact_ns = 7.2e6, facts = { ["step.ns"] = 1.2e7 },
+      tables = { kernels = {
+        { name = "unrolled_elementwise_kernel<direct_copy_kernel_cuda, LoadWithCast<1>>", category = "copy",
+          total_ns = 4e6, calls = 32, grid_blocks = 32768 },
+        { name = "elementwise_kernel<MulFunctor>", category = "elementwise", total_ns = 4e6, calls = 32,
+          grid_blocks = 32768 },
+        { name = "nvjet_sm90", category = "gemm", total_ns = 3e6, calls = 33 } } } },
+    -- Norms in 32 bits convert activations.
+    { name = "conversions of activations", framework = "pytorch", format = "kineto", finding = false,
+      facts = { ["step.ns"] = 1.2e7 },
+      tables = { kernels = {
+        { name = "unrolled_elementwise_kernel<direct_copy_kernel_cuda, LoadWithCast<1>>", category = "copy",
+          total_ns = 4e5, calls = 32, grid_blocks = 512 },
+        { name = "elementwise_kernel<MulFunctor>", category = "elementwise", total_ns = 4e5, calls = 32,
+          grid_blocks = 512 },
+        { name = "nvjet_sm90", category = "gemm", total_ns = 3e6, calls = 33 } } } },
     -- 5 ms of rounding and 1 ms of looking for extremes.
     { name = "left on in a server of floats", framework = "pytorch", format = "kineto", finding = true,
       severity = "warn", impact_ns = 6e6, facts = { ["step.ns"] = 1e7, ["torch.backward_ns"] = 0 },

@@ -180,9 +180,7 @@ prompts while all others wait, and the next one decodes: read in one step, at mo
       title = requests and ("%s %s takes %s a step: %s new tokens a second"):format(
           names[phase] or "Work of", fmt.many(requests, "request", "requests"),
           fmt.ms(step_ns), fmt.whole(p.fact["serving.tokens_per_s"]))
-        or ("%s takes %s a step"):format(phase == "decode" and
-                                         (graph and graph >= cfg.min_graph and "Decoding, by its replayed graphs,"
-                                           or "Decoding") or
+        or ("%s takes %s a step"):format(phase == "decode" and "Decoding" or
                                          phase == "prefill" and "Reading prompts" or "The engine's work",
                                          fmt.ms(step_ns)),
       evidence = evidence,

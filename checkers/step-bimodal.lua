@@ -1,4 +1,11 @@
 -- Steps fall into two groups of different length.
+-- A server reads prompts in some of its steps: they are longer for that, which the rule about its steps says.
+local function serves_both(p)
+  local phases = p:has("engine_phases") and p:table("engine_phases")
+  return phases and phases:where { phase = "decode" }:count() > 0
+    and phases:where { phase = { like = "^(prefill|mixed)$" } }:count() > 0
+end
+
 return rule {
   id = "step-bimodal", api = 1, version = "1.0.0",
   title = "Steps fall into two groups",
@@ -20,10 +27,10 @@ return rule {
 Sorted step times are cut at the place that leaves least variance inside two groups. The groups count when a wide gap
 parts them. Then some steps do work that others do not: an evaluation, a checkpoint, logging, a longer batch. Priced as
 the slow group's excess over all steps, with low confidence: it may be work that must be done; in a short recording it
-is a fact without a price. Silent for a smooth spread.]],
+is a fact without a price. Silent for a smooth spread, and for servers that read prompts in some steps.]],
 
   check = function(p, cfg)
-    if p.fact["step.used"] < cfg.min_steps then return nil end
+    if p.fact["step.used"] < cfg.min_steps or serves_both(p) then return nil end
     local used = p:table("steps"):where { used = true }
     local hosts = used:group("host", "duration_ns")
     local name = #hosts > 0 and hosts[1].key or nil
@@ -77,6 +84,14 @@ is a fact without a price. Silent for a smooth spread.]],
     { name = "every third step logs", finding = true,
       facts = { ["step.ns"] = 1e7, ["step.used"] = 10 },
       tables = { steps = {
+        { host = "h", duration_ns = 1e7, used = true }, { host = "h", duration_ns = 1.01e7, used = true },
+        { host = "h", duration_ns = 1.7e7, used = true }, { host = "h", duration_ns = 1.02e7, used = true },
+        { host = "h", duration_ns = 9.9e6, used = true }, { host = "h", duration_ns = 1.71e7, used = true },
+        { host = "h", duration_ns = 1e7, used = true }, { host = "h", duration_ns = 1.01e7, used = true },
+        { host = "h", duration_ns = 1.69e7, used = true }, { host = "h", duration_ns = 1e7, used = true } } } },
+    { name = "prompts every third step", finding = false,
+      facts = { ["step.ns"] = 1e7, ["step.used"] = 10 },
+      tables = { engine_phases = { { phase = "prefill", steps = 3 }, { phase = "decode", steps = 10 } }, steps = {
         { host = "h", duration_ns = 1e7, used = true }, { host = "h", duration_ns = 1.01e7, used = true },
         { host = "h", duration_ns = 1.7e7, used = true }, { host = "h", duration_ns = 1.02e7, used = true },
         { host = "h", duration_ns = 9.9e6, used = true }, { host = "h", duration_ns = 1.71e7, used = true },

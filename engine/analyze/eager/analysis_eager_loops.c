@@ -42,7 +42,8 @@ enum loops_column {
     OPS,
     SHAPES,
     SOURCE_FILE,
-    SOURCE_LINE
+    SOURCE_LINE,
+    RUNS
 };
 static const struct column_spec columns[] = {
     [ANCHOR] = { "anchor", UNIT_NAME, "op that comes again: select, slice, lstm_cell, cat, …" },
@@ -82,6 +83,8 @@ static const struct column_spec columns[] = {
     [SHAPES] = { "shapes", UNIT_NAME, "of the first call" },
     [SOURCE_FILE] = { "source_file", UNIT_NAME, "file of the first call, where recorded" },
     [SOURCE_LINE] = { "source_line", UNIT_COUNT, "line in it" },
+    [RUNS] = { "runs", UNIT_COUNT,
+               "loops that the times stand in a step, other work between them" },
 };
 static const struct table_spec tables[] = {
     { "eager_loops", "Python loops over slices, cells and concatenations", columns,
@@ -381,6 +384,7 @@ static bool add_row(struct finder *finder, struct table *table, const struct loo
         double total;
     } sums[] = {
         { REPEATS, loop->repeats },
+        { RUNS, loop->count },
         { CALLS, loop->calls },
         { NS, loop->span_ns + loop->backward_ns },
         { SPAN_NS, loop->span_ns },
