@@ -103,6 +103,18 @@ local function side_by_side(p, cfg)
   }
 end
 
+-- Ledger: products of a loop's round that take the same array, gates of a cell for the most.
+local function joinable(p, cfg)
+  return p:has("excess") and p:in_excess {
+    flaw = "shared-factor", min_share = cfg.min_part_share, time = "starting each of the products that take one array",
+    title = "In each round of a loop small products take the same array, one after the other: %s of each step too much",
+    remedy = { text = "Put their other operands side by side: one product gives all of their results, which are cut "
+                 .. "apart. Cells that do so: flax's OptimizedLSTMCell, haiku's and equinox's LSTM and GRU.",
+               code = "i, f, g, o = jnp.split(h @ w_all, 4, axis=-1)   # not h @ w_i, h @ w_f, h @ w_g, h @ w_o" },
+    confidence = "medium",
+  }
+end
+
 -- Operands that are neither single numbers nor of the result's shape: what an outer product is made from.
 local function factors(shapes, result)
   local count = 0
@@ -182,7 +194,7 @@ return rule {
     max_join = { default = 2, min = 1, max = 1e3, unit = "ratio",
                  doc = "accelerators: what joins their results may take, over its bytes at the memory's peak" },
     min_part_share = { default = 0.05, min = 0, max = 1, unit = "share",
-                       doc = "PyTorch: share of the step that parts side by side cost too much" },
+                       doc = "share of the step that parts side by side, or products of one array, cost too much" },
     min_share = { default = 0.15, min = 0, max = 1, unit = "share", doc = "share of the time of all ops" },
     kept = { default = 0.15, min = 0, max = 1, unit = "ratio", doc = "part of the time that one product needs" },
   },
@@ -194,7 +206,8 @@ that the compiler wrote out shows as many products of the same shapes in one fun
 On accelerators these must need nothing of each other, and be most of the products; priced as nearly all of their time,
 of what stands there as often, and of what joining their results takes beyond moving their bytes twice. In PyTorch also
 said of parts of a layer that are modules of their own (heads of attention in a list) and whose results are joined, with
-what starting them one by one costs. Silent for few runs and small shares; in PyTorch on a host for products outside of
+what starting them one by one costs; in compiled programs of JAX of three and more products in a loop's round that take
+one array, as the gates of a cell. Silent for few runs and small shares; in PyTorch on a host for products outside of
 loops, which are layers, and for as few for each word or sample that is picked of what came out, since the next one
 waits for it.]],
 
@@ -218,7 +231,9 @@ waits for it.]],
         best = best or row
       end
     end
-    if not best then return p.format == "xspace" and unrolled(p, cfg) or side_by_side(p, cfg) or nil end
+    if not best then
+      return p.format == "xspace" and (unrolled(p, cfg) or joinable(p, cfg)) or side_by_side(p, cfg) or nil
+    end
     local step_ns = p.fact["step.ns"]
     local locations = {}
     if best.source_file and best.source_file ~= "" then
@@ -263,6 +278,9 @@ waits for it.]],
     { name = "heads in a list", framework = "pytorch", format = "kineto", finding = true, replay = { 2e6 },
       facts = { ["step.ns"] = 1e7 },
       tables = { ops = {}, excess = { { cell = 1, flaw = "side-by-side", ns = 2e6, share = 0.2, factor = 0 } } } },
+    { name = "gates of a cell", framework = "jax", format = "xspace", finding = true, replay = { 2e6 },
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = {}, excess = { { cell = 1, flaw = "shared-factor", ns = 2e6, share = 0.2, factor = 0 } } } },
     { name = "layers of a network that draws sample after sample", framework = "pytorch", format = "kineto",
       finding = false, facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "aten::mkldnn_convolution", type = "aten::mkldnn_convolution", calls = 84,

@@ -7,7 +7,7 @@ local named = "small-runs|run-again|metrics|model-built|side-product|worker-star
   .. "made-constants|dense-jacobian|traced-jacobian|product-order|repeated-rows|frozen-work|frozen-teacher|"
   .. "stepped-cells|frozen-layers|"
   .. "cut-results|long-transform|complex-of-real|outer-sums|outer-matrix|uncached-call|remade-keys|"
-  .. "masked-work|masked-write|unread-rounds|separate-rounds|remade-rows|side-by-side|iterator-made|"
+  .. "masked-work|masked-write|unread-rounds|separate-rounds|remade-rows|side-by-side|shared-factor|iterator-made|"
   .. "fetched-variables|row-jacobian|called-again|whole-history|same-input|pipeline-bubble|"
   .. "wide-loss|handed-on|idle-experts|gathered-windows|gathered-weights|teacher-again|trained-again|trained-pair|"
   .. "unpicked-rows|loop-fixed|separate-tables|padded-batches|dataset-pass|untrained-results|unfilled-cache|"
