@@ -277,12 +277,14 @@ an update instead of several.]],
     if updates_arrays(p, name) then return nil end
     -- It gives new versions of what it takes and nothing else: a run goes on where the one before it ended.
     local program = p:has("programs") and p:table("programs"):where { program = name }:rows()[1]
-    if program and program.results > 0 and program.state == program.results then return nil end
+    local rows = rows_of(p, name)
+    local decodes = rows and rows <= cfg.max_single_rows and p:has("serving.phase")
+      and p.fact["serving.phase"] == "decode"
+    if program and program.results > 0 and program.state == program.results and not decodes then return nil end
     -- A result read for every few runs decides whether the loop goes on: what comes next depends on it.
     local reads = p:has("sync.count_per_step") and p.fact["sync.count_per_step"] or 0
     local waits = p:has("sync.wait_share") and p.fact["sync.wait_share"] or 0
     if reads >= cfg.min_reads * runs and all >= 2 * cfg.min_reads * runs and waits >= cfg.min_waits then return nil end
-    local rows = rows_of(p, name)
     if rows and rows > cfg.max_rows then return nil end
     -- What a batch leaves of the program's own time, of other programs' and of the loop's work in Python.
     local saved = 1 - runs ^ -cfg.exponent
@@ -296,7 +298,7 @@ an update instead of several.]],
                       factor = 1 - host_share * saved },
                     { "scale", parts = { "compute" }, factor = 1 - own_share * saved } }
     local spared_ns = math.min(host_share, own_share) * saved * p.fact["step.ns"]
-    local is_sure = (rows or runs >= cfg.min_unknown_runs) and not may_make_tokens(p)
+    local is_sure = (rows or runs >= cfg.min_unknown_runs) and not decodes and not may_make_tokens(p)
       and not trains_each_run(p, runs)
     local _, most_ns
     if not is_sure then _, most_ns = p:whatif(edits) end
@@ -308,7 +310,12 @@ an update instead of several.]],
                    { "program", name }, { "all program runs a step", all, "count" } },
       condition = ("%s runs a step of one program, %s accepted; a run takes %s"):format(fmt.count(runs),
         fmt.count(cfg.min_runs), fmt.ns(run_ns)),
-      remedy = { text = "Collect the items and run them as one batch.",
+      remedy = decodes and {
+        text = "Decode all open requests in one batch, with a cache that has a row for each; one text alone takes "
+          .. "several tokens a call.",
+        code = "tokens, cache = decode_step(params, cache, tokens, positions)   # of all requests\n"
+          .. "cache, tokens = jax.lax.scan(one_token, cache, length=16)   # of one" } or
+               { text = "Collect the items and run them as one batch.",
                  code = p.framework == "jax" and "y = f(jnp.stack(requests))   # or jax.vmap(f)" or
                         "y = model(tf.stack(requests))" },
       -- Where the next run may need what this one gave, it is a bound.
@@ -373,6 +380,21 @@ an update instead of several.]],
       facts = { ["step.ns"] = 1e7, ["runs.count"] = 61, ["runs.programs"] = 2, ["runs.main_count"] = 60,
                 ["runs.main_median_ns"] = 2e4, ["runs.main_program"] = "jit_iterate" },
       tables = { programs = { { program = "jit_iterate", results = 4, state = 4 } } } },
+    { name = "requests that decode one by one", framework = "jax", finding = true, severity = "info",
+      replay = { 8e6, 8e6 },
+      facts = { ["step.ns"] = 1e7, ["runs.count"] = 12, ["runs.programs"] = 1, ["runs.main_count"] = 12,
+                ["runs.main_median_ns"] = 4e5, ["runs.main_program"] = "jit_decode_step",
+                ["serving.phase"] = "decode" },
+      tables = { programs = { { program = "jit_decode_step", results = 8, state = 8 } },
+                 ops = { { name = "dot.49", type = "dot", module = "jit_decode_step", self_ns = 3e5,
+                           shapes = "[1,1024]x[1024,4096]->[1,4096]" } } } },
+    { name = "a batch decodes twelve tokens", framework = "jax", finding = false,
+      facts = { ["step.ns"] = 1e7, ["runs.count"] = 12, ["runs.programs"] = 1, ["runs.main_count"] = 12,
+                ["runs.main_median_ns"] = 4e5, ["runs.main_program"] = "jit_decode_step",
+                ["serving.phase"] = "decode" },
+      tables = { programs = { { program = "jit_decode_step", results = 8, state = 8 } },
+                 ops = { { name = "dot.49", type = "dot", module = "jit_decode_step", self_ns = 3e5,
+                           shapes = "[16,1024]x[1024,4096]->[16,4096]" } } } },
     { name = "variables loaded by sessions", framework = "tensorflow", finding = false,
       facts = { ["step.ns"] = 1e7, ["runs.count"] = 90, ["runs.programs"] = 1, ["runs.main_count"] = 90,
                 ["runs.main_median_ns"] = 1e5, ["runs.main_program"] = "SessionRun" },

@@ -29,6 +29,52 @@ local function of_token_calls(p, cfg)
   }
 end
 
+-- PyTorch on a device, whose work the path tells without ops: products of the same weights with a few rows more from
+-- round to round, as often each.
+local function grown(p, cfg)
+  local computing_ns = p:has("part.compute_ns") and p.fact["part.compute_ns"] or 0
+  if p.format ~= "kineto" or not p:has("device.idle_share") or not p:has("ops") or computing_ns <= 0
+      or (p.fact["torch.backward_ns"] or 0) > 0 then
+    return nil
+  end
+  local weights, best = {}, nil
+  for row in p:table("ops"):where { type = { like = "^aten::(addmm|mm)$" } }:each() do
+    local rows, key = (row.shapes or ""):match("(?:^|x)\\[(\\d+),\\d+\\]x(\\[\\d+,\\d+\\])$")
+    if rows then
+      weights[key] = weights[key] or {}
+      table.insert(weights[key], { rows = tonumber(rows), calls = row.calls })
+    end
+  end
+  for _, rounds in pairs(weights) do
+    table.sort(rounds, function(a, b) return a.rows < b.rows end)
+    local last, from = #rounds, #rounds
+    local step = last > 1 and rounds[last].rows - rounds[last - 1].rows or 0
+    while from > 1 and step > 0 and rounds[from].rows - rounds[from - 1].rows == step
+        and math.abs(rounds[from - 1].calls - rounds[last].calls) < 0.5 do
+      from = from - 1
+    end
+    local count = last - from + 1
+    if count >= cfg.min_rounds and step * count <= rounds[from].rows and (not best or count > best.count) then
+      best = { count = count, step = step, rows = rounds[from].rows }
+    end
+  end
+  local share = best and (best.count - 1) / best.count * (1 - best.step / best.rows) or 0
+  if share * computing_ns < cfg.min_share * p.fact["step.ns"] then return nil end
+  return finding {
+    title = ("Running the same prefix again for each token takes %s a step"):format(fmt.ms(share * computing_ns)),
+    evidence = { { "computing a step", computing_ns, "ns", share = computing_ns / p.fact["step.ns"] },
+                 { "rounds a step", best.count, "count" }, { "rows of the first round's products", best.rows, "count" },
+                 { "rows more in each round", best.step, "count" } },
+    condition = ("products of the same weights grow by as many rows in %s rounds, %s wanted"):format(
+      fmt.whole(best.count), fmt.whole(cfg.min_rounds)),
+    remedy = { text = "Keep keys and values of earlier tokens, and run the new ones alone.",
+               code = "out = model(ids[:, -1:], past_key_values=cache, use_cache=True)   "
+                 .. "# generate(use_cache=True)" },
+    impact = impact.exposed { ns = share * computing_ns },
+    confidence = "medium",
+  }
+end
+
 -- A run that picks one word, for its decoder looks up next to nothing, and whose encoder looks up a whole text. Scopes
 -- tell which is which.
 local function encoded_again(p, cfg)
@@ -83,6 +129,8 @@ return rule {
   params = {
     min_share = { default = 0.05, min = 0, max = 1, unit = "share",
       doc = "share of the step from which this is said" },
+    min_rounds = { default = 4, min = 3, max = 1e6, unit = "count",
+                   doc = "PyTorch on a device: rounds whose products have as many rows more than the one before" },
     min_words = { default = 8, min = 1, max = 1e6, unit = "ratio",
                   doc = "time of an encoder's lookups over a decoder's, from which the decoder gets a word a run" },
     min_encoder_share = { default = 0.2, min = 0, max = 1, unit = "share",
@@ -90,20 +138,21 @@ return rule {
   },
   doc = [[
 Products of the same weights get a few rows more in each round and all rows of the round before again: a generation
-that keeps no keys and values. What is needed are the new rows; the first round is the prompt and counts as needed. A
-window of the last words that goes through the network again for each new one counts the same. In recordings of PyTorch
-without shapes, calls of attention in rounds that look words up, pick one and join it to the others, and join or write
-nothing else: with a cache an op is still started for the new word. In TensorFlow, calls of a graph function that run
-more ops from call to call and then begin again with few: a loop over the whole text so far. What the first of them
-runs is needed. Its calls that look words up, attend and pick one, and neither join nor write anything, have no cache
-(a low confidence: texts that are told apart one by one look like it); where they do, products before the last
-attention that take many times what others do are an encoder's keys and values. Runs of TensorFlow in which an encoder
-looks many words up and a decoder next to none, and picks one, encode the text again for each. Silent where gradients
-are computed. In compiled programs of JAX, a loop that writes one row of an array it carries, while products of weights
-that it does not change take all rows.]],
+that keeps no keys and values. What is needed are the new rows; the first round is the prompt and counts as needed.
+A window of the last words that goes through the network again for each new one counts the same. In recordings of
+PyTorch without shapes, calls of attention in rounds that look words up, pick one and join it to the others, and
+join or write nothing else: with a cache an op is still started for the new word. In TensorFlow, calls of a graph
+function that run more ops from call to call and then begin again with few: a loop over the whole text so far. What
+the first of them runs is needed. Its calls that look words up, attend and pick one, and neither join nor write
+anything, have no cache (a low confidence: texts that are told apart one by one look like it); where they do,
+products before the last attention that take many times what others do are an encoder's keys and values. Runs of
+TensorFlow in which an encoder looks many words up and a decoder next to none, and picks one, encode the text again
+for each. Silent where gradients are computed. On a device rows tell that grow by as many from round to round, and
+what it computes is the time. In compiled programs of JAX, a loop that writes one row of an array it carries, while
+products of weights that it does not change take all rows.]],
 
   check = function(p, cfg)
-    return of_compiled(p, cfg) or of_token_calls(p, cfg) or p:in_excess {
+    return of_compiled(p, cfg) or of_token_calls(p, cfg) or grown(p, cfg) or p:in_excess {
       flaw = "growing-prefix", min_share = cfg.min_share,
       title = "Running the same prefix again for each token takes %s a step",
       time = "what earlier rounds did already",
@@ -139,6 +188,27 @@ that it does not change take all rows.]],
       replay = { 4e6 }, facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "uncached-call", op = "BatchMatMulV2", ns = 4e6, share = 0.4,
                               factor = 0.4 } } } },
+    -- Of four rounds of 8 ms in all three go, but for 8 of 4096 rows: 5.99 ms.
+    { name = "four words of eight texts on a device", framework = "pytorch", format = "kineto", finding = true,
+      impact_ns = 5.99e6,
+      facts = { ["step.ns"] = 1e7, ["part.compute_ns"] = 8e6, ["device.idle_share"] = 0.2 },
+      tables = { excess = {}, ops = {
+        { name = "aten::addmm", type = "aten::addmm", calls = 8, shapes = "[3072]x[4096,1024]x[1024,3072]" },
+        { name = "aten::addmm", type = "aten::addmm", calls = 8, shapes = "[3072]x[4104,1024]x[1024,3072]" },
+        { name = "aten::addmm", type = "aten::addmm", calls = 8, shapes = "[3072]x[4112,1024]x[1024,3072]" },
+        { name = "aten::addmm", type = "aten::addmm", calls = 8, shapes = "[3072]x[4120,1024]x[1024,3072]" } } } },
+    { name = "a prompt, and words behind it", framework = "pytorch", format = "kineto", finding = false,
+      facts = { ["step.ns"] = 1e7, ["part.compute_ns"] = 8e6, ["device.idle_share"] = 0.2 },
+      tables = { excess = {}, ops = {
+        { name = "aten::addmm", type = "aten::addmm", calls = 8, shapes = "[3072]x[8,1024]x[1024,3072]" },
+        { name = "aten::addmm", type = "aten::addmm", calls = 8, shapes = "[3072]x[4096,1024]x[1024,3072]" } } } },
+    { name = "batches of many lengths", framework = "pytorch", format = "kineto", finding = false,
+      facts = { ["step.ns"] = 1e7, ["part.compute_ns"] = 8e6, ["device.idle_share"] = 0.2 },
+      tables = { excess = {}, ops = {
+        { name = "aten::addmm", type = "aten::addmm", calls = 8, shapes = "[3072]x[1024,1024]x[1024,3072]" },
+        { name = "aten::addmm", type = "aten::addmm", calls = 8, shapes = "[3072]x[2048,1024]x[1024,3072]" },
+        { name = "aten::addmm", type = "aten::addmm", calls = 8, shapes = "[3072]x[3072,1024]x[1024,3072]" },
+        { name = "aten::addmm", type = "aten::addmm", calls = 8, shapes = "[3072]x[4096,1024]x[1024,3072]" } } } },
     -- The encoder takes 6 of 8.02 ms of ops, and as much of 8 ms computing: 5.985 ms, of which 0.6 to all go.
     { name = "a text encoded for each word", framework = "tensorflow", format = "xspace", finding = true,
       severity = "info", impact_ns = 4.79e6,

@@ -84,6 +84,8 @@ return rule {
     round_to = { default = 32, min = 1, max = 1e6, unit = "count", doc = "a length that was set is a multiple of it" },
     decimal = { default = 50, min = 1, max = 1e6, unit = "count", doc = "or of this" },
     min_share = { default = 0.2, min = 0, max = 1, unit = "share", doc = "share of the step in the network" },
+    padded = { default = 0.85, min = 0, max = 1, unit = "share",
+      doc = "of what the network takes, expected to be padding where a length was set: it holds the longest texts" },
     min_long_share = { default = 0.05, min = 0, max = 1, unit = "share",
       doc = "JAX: share of the step that transforms take beyond their need" },
     min_loud_share = { default = 0.15, min = 0, max = 1, unit = "share", doc = "JAX: the same for a warning" },
@@ -92,14 +94,14 @@ return rule {
     min_loud_cache = { default = 0.15, min = 0, max = 1, unit = "share", doc = "PyTorch: the same for a warning" },
   },
   doc = [[
-Attention has a mask of its own for each sample, as libraries make it where a batch holds padding, and all steps have
-one length, a multiple of 32 or 50: batches are padded to a length that was set, not to their longest sample. How long
-samples are no recording tells, so that the price is a bound: what the network takes. Silent where lengths differ from
-step to step, and without such masks. A cache of keys and values that is made or emptied in a step, with room for four
-times the rows that are written in it or more, is such padding, too. In compiled programs of JAX, Fourier transforms
-of padded data, or of which a part is kept, that are more than twice as long as the data. In TensorFlow, pipelines
-that pad batches and group nothing by length, where steps take unlike time: half of the ops' time, as the longest of a
-batch is about twice the mean.]],
+Attention has a mask of its own for each sample, as libraries make it where a batch holds padding, and all steps
+have one length, a multiple of 32 or 50: batches are padded to a length that was set, not to their longest sample.
+How long samples are no recording tells, so that the price is a bound, what the network takes, with most of it
+expected. Silent where lengths differ from step to step, and without such masks. A cache of keys and values that is
+made or emptied in a step, with room for four times the rows that are written in it or more, is such padding, too.
+In compiled programs of JAX, Fourier transforms of padded data, or of which a part is kept, that are more than twice
+as long as the data. In TensorFlow, pipelines that pad batches and group nothing by length, where steps take unlike
+time: half of the ops' time, as the longest of a batch is about twice the mean.]],
 
   check = function(p, cfg)
     if p.format == "xspace" then return long_transforms(p, cfg) or mixed_lengths(p, cfg) end
@@ -122,7 +124,7 @@ batch is about twice the mean.]],
         cfg.round_to, cfg.decimal),
       remedy = { text = "Pad each batch to its longest sample, and put samples of like length together; or pack them.",
                  code = "tokenizer(texts, padding=\"longest\", truncation=True)   # not padding=\"max_length\"" },
-      impact = impact.share { ns = ns },
+      impact = impact.share { ns = cfg.padded * ns, high = ns },
       confidence = "low",
     }
   end,
