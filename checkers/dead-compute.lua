@@ -65,6 +65,50 @@ local kinds = {
                code = "jacobian = tape.batch_jacobian(y, x)   # instead of the diagonal of tape.jacobian(y, x)" } },
 }
 
+-- TensorFlow without shapes: the gradient of a slice fills the whole array that was cut, and takes about as long as the
+-- gradient of a bias that passes over the same one. Where that is of a dense layer far wider than all others, which
+-- gets all positions (its product is a tensordot), it is the head, of whose results a part was taken.
+local function cut_head(p, cfg)
+  local ops, head, second_ns = p:table("ops"), nil, 0
+  for row in ops:where { type = "BiasAddGrad" }:each() do
+    if not head or row.self_ns > head.self_ns then
+      head, second_ns = row, head and head.self_ns or 0
+    else
+      second_ns = math.max(second_ns, row.self_ns)
+    end
+  end
+  local tape, layer = (head and head.name or ""):match("^(gradient_tape/)(.+)/BiasAdd/BiasAddGrad$")
+  local cut = ops:where { type = "StridedSliceGrad", name = { like = "^gradient_tape/.*" } }:top("self_ns", 1):rows()[1]
+  if not tape or not cut or head.self_ns < cfg.wider * second_ns or cut.self_ns < 0.3 * head.self_ns then return nil end
+  local inside, ns, multiplies, names = "^\\Q" .. layer .. "\\E/", cut.self_ns, false, { "\\Q" .. cut.name .. "\\E" }
+  for row in ops:each() do
+    local name = row.name:gsub("^gradient_tape/", "")
+    if name:find(inside) and not row.type:find("VariableOp$") then
+      ns, names[#names + 1] = ns + row.self_ns, "\\Q" .. row.name:gsub(",", ".") .. "\\E"
+      multiplies = multiplies or name:find("/Tensordot/MatMul$")
+    end
+  end
+  local all_ns, step_ns = ops:sum("self_ns"), p.fact["step.ns"]
+  -- Ops that ran at once take no more of the step than their share of all.
+  local spared_ns = (1 - cfg.taken) * math.min(ns, ns / math.max(all_ns, 1) * step_ns)
+  if not multiplies or spared_ns < cfg.min_share * step_ns then return nil end
+  return finding {
+    title = ("A part of what %s computes is taken: it takes %s a step"):format(layer, fmt.ms(ns)),
+    severity = spared_ns >= cfg.min_loud_share * step_ns and "warn" or "info",
+    subject = { op = layer },
+    evidence = { { "the layer, its gradients and that of the cut a step", ns, "ns", share = math.min(1, ns / step_ns) },
+                 { "filling what was cut, in the gradient", cut.self_ns, "ns" },
+                 { "gradient of its bias", head.self_ns, "ns" }, { "that of the next widest", second_ns, "ns" } },
+    condition = ("the gradient of its bias takes %s times as long as any other, %s accepted"):format(
+      fmt.whole(math.min(head.self_ns / math.max(second_ns, 1), 999)), fmt.whole(cfg.wider)),
+    remedy = { text = "Cut first, then compute: last positions and chosen rows belong in front of the layer.",
+               code = "logits = head(h[:, -1])   # instead of head(h)[:, -1]" },
+    impact = impact.replay { { "scale", name = table.concat(names, "|"), factor = cfg.taken },
+                             fallback = impact.exposed { ns = spared_ns } },
+    confidence = "medium",
+  }
+end
+
 return rule {
   id = "dead-compute", api = 1, version = "1.0.0",
   title = "Most rows of a product are thrown away",
@@ -78,6 +122,10 @@ return rule {
       doc = "share of the step from which this is said" },
     min_loud_share = { default = 0.25, min = 0, max = 1, unit = "share",
       doc = "share of the step from which it is a warning" },
+    wider = { default = 4, min = 1, max = 1e6, unit = "ratio",
+      doc = "TensorFlow: gradient of the bias of a layer that is cut, over that of any other" },
+    taken = { default = 0.1, min = 0, max = 1, unit = "share",
+      doc = "of the results of such a layer, the part that is expected to be taken" },
   },
   doc = [[
 The op behind a product keeps a few of its rows: a head over all positions of which the last is read, say. Priced as
@@ -88,7 +136,9 @@ many edges a node as there are on average. In compiled programs of JAX the parts
 slices take, through what works element by element and reductions, to the products that make them. Fourier transforms
 of complex numbers whose data is real, or of which the real part alone is taken, count half. In TensorFlow, networks of
 the same layers beside each other that are joined behind a choice of one or two of them and its mask: all but those;
-and gradients of all outputs that take a hundred times as long as the model: a bound, since outputs may be as many.]],
+and gradients of all outputs that take a hundred times as long as the model: a bound, since outputs may be as many.
+So is a dense layer far wider than all others in whose gradient a slice is filled up that is as large: nine tenths of
+it.]],
 
   check = function(p, cfg)
     local list = {}
@@ -103,10 +153,37 @@ and gradients of all outputs that take a hundred times as long as the model: a b
                                     >= cfg.min_loud_share and "warn" or "info") }
       if found then list[#list + 1] = found end
     end
+    if #list == 0 and p.framework == "tensorflow" and p.format == "xspace" and p:has("ops") then
+      list[1] = cut_head(p, cfg)
+    end
     return list
   end,
 
   examples = {
+    -- The head's products, its bias and their gradients and the filling take 9 ms, of which a tenth is needed.
+    { name = "scores of the last position alone", framework = "tensorflow", format = "xspace", finding = true,
+      severity = "warn", replay = { 8.1e6 }, facts = { ["step.ns"] = 1.2e7 },
+      tables = { excess = {}, ops = {
+        { name = "model/head/Tensordot/MatMul", type = "_MklMatMul", self_ns = 3e6 },
+        { name = "gradient_tape/model/head/Tensordot/MatMul/MatMul", type = "_MklMatMul", self_ns = 3e6 },
+        { name = "gradient_tape/model/head/BiasAdd/BiasAddGrad", type = "BiasAddGrad", self_ns = 2e6 },
+        { name = "gradient_tape/model/strided_slice/StridedSliceGrad", type = "StridedSliceGrad", self_ns = 1e6 },
+        { name = "gradient_tape/model/dense/BiasAdd/BiasAddGrad", type = "BiasAddGrad", self_ns = 4e5 },
+        { name = "model/dense/MatMul", type = "_MklMatMul", self_ns = 2e6 } } } },
+    { name = "the first position of a block as wide as all", framework = "tensorflow", format = "xspace",
+      finding = false, facts = { ["step.ns"] = 1.2e7 },
+      tables = { excess = {}, ops = {
+        { name = "model/dense/Tensordot/MatMul", type = "_MklMatMul", self_ns = 3e6 },
+        { name = "gradient_tape/model/dense/BiasAdd/BiasAddGrad", type = "BiasAddGrad", self_ns = 1e6 },
+        { name = "gradient_tape/model/strided_slice/StridedSliceGrad", type = "StridedSliceGrad", self_ns = 1e6 },
+        { name = "gradient_tape/model/dense_1/BiasAdd/BiasAddGrad", type = "BiasAddGrad", self_ns = 8e5 } } } },
+    { name = "a head that gets the last position", framework = "tensorflow", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1.2e7 },
+      tables = { excess = {}, ops = {
+        { name = "model/head/MatMul", type = "_MklMatMul", self_ns = 3e6 },
+        { name = "gradient_tape/model/head/BiasAdd/BiasAddGrad", type = "BiasAddGrad", self_ns = 2e6 },
+        { name = "gradient_tape/model/strided_slice/StridedSliceGrad", type = "StridedSliceGrad", self_ns = 1e6 },
+        { name = "gradient_tape/model/dense/BiasAdd/BiasAddGrad", type = "BiasAddGrad", self_ns = 4e5 } } } },
     { name = "a mask over all experts", framework = "tensorflow", format = "xspace", finding = true,
       severity = "warn", replay = { 6e6 }, facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "idle-experts", op = "MatMul", ns = 6e6, share = 0.6,
