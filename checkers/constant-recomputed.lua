@@ -13,8 +13,9 @@ return rule {
   },
   doc = [[
 Without gradients, a product of two thin matrices gives a weight that the next product takes: an adapter that is
-merged in each call, say; or a matrix of fewer bits is converted and scaled to be one. Nothing of it changes between
-calls. Recordings make small ops longer than they are, so the price is a bound. In training, one matrix that is
+merged in each call, say; or a matrix of fewer bits is converted and scaled to be one; or, where nothing is trained, the
+weight of a convolution is normed and scaled right before it, as by weight_norm that was left on. Nothing of it changes
+between calls. Recordings make small ops longer than they are, so the price is a bound. In training, one matrix that is
 decomposed or inverted in each step without gradients and not made of a batch right before, or in a function or session
 of TensorFlow before any layer; that it stays the same no recording tells. In PyTorch also rows of ops that
 count, and then compute with nothing but such counts, with the same shapes in each step: filters, windows, masks,
@@ -26,8 +27,10 @@ positions.]],
       title = "Making weights again from parameters takes %s a step",
       time = "what makes weights",
       remedy = { text = "Make the weight once, after loading or after an update, if memory holds it; "
-                   .. "or apply the two thin factors one after the other, and the scale to the result.",
-                 code = "layer.weight += layer.B @ layer.A   # once; or y = x @ W.T + (x @ A.T) @ B.T" },
+                   .. "or apply the two thin factors one after the other, and the scale to the result. A norm of "
+                   .. "weights is taken into them by removing it after loading.",
+                 code = "layer.weight += layer.B @ layer.A   # once; or y = x @ W.T + (x @ A.T) @ B.T\n"
+                   .. "parametrize.remove_parametrizations(layer, \"weight\")   # weight_norm, spectral_norm" },
       confidence = "medium",
     } or p:in_excess {
       flaw = "fixed-matrix", min_share = cfg.min_share,

@@ -31,13 +31,14 @@ static const struct {
     { "*convolution*|conv*|*conv1d*|*conv2d*|*conv3d*", OP_CONVOLUTION },
     { "*lstmcell*|*grucell*|*rnntanhcell*|*rnnrelucell*|lstm|gru|*mkldnnrnn*", OP_CELL },
     { "*matmul*|linear|linearrelu|lineardynamic*|linearreludynamic*|*linearpointwise*|mm|addmm|bmm|"
-      "baddbmm|mv|addmv|"
+      "baddbmm|mv|addmv|*packmm*|"
       "outer|dot*|*gemm*|"
       "*scaledmm*|*groupedmm*|*experts*",
       OP_PRODUCT },
     { "ynn*", OP_PRODUCT }, /* XLA's fusions for YNNPACK */
     { "*einsum*", OP_PRODUCT },
-    { "*eigh*|eig|*selfadjointeig*|*svd*|*cholesky*|qr|lu|*householder*|*matrixinverse*|"
+    { "*eigh|eigh*|*linalgeigh*|eig|*selfadjointeig*|*svd*|*cholesky*|qr|lu|*householder*|*"
+      "matrixinverse*|"
       "linalginv*|linalgpinv*|linalgsolve*|linalglu*|linalgqr*|linalgmatrixexp*|pinverse|"
       "*triangularsolve*",
       OP_DECOMPOSITION },

@@ -34,6 +34,9 @@ TEST(names_tell_what_ops_do)
         { "aten::maximum", "elementwise" },
         { "HistogramSummary", "log" },
         { "lu", "decomposition" }, /* jax.lax.linalg.lu */
+        { "aten::_linalg_eigh", "decomposition" },
+        { "aten::_weight_norm", "reduce" },
+        { "aten::_weight_int8pack_mm", "product" },
         { "custom-call", "other" },
     };
 

@@ -1,6 +1,6 @@
 /* derived_weight: without gradients, a product of two thin matrices whose result is the weight of a
- * product just behind it, or a matrix that is converted and scaled to be one: weights made again
- * from parameters in each call. */
+ * product just behind it, a matrix that is converted and scaled to be one, or the weight of a
+ * convolution that is normed and scaled: weights made again from parameters in each call. */
 #include "analyze/excess/ledger.h"
 
 enum { LOOK_AHEAD = 10, FEWEST_ELEMENTS = 4096 };
@@ -85,11 +85,45 @@ static uint32_t scaled_from(const struct ledger *ledger, uint32_t user)
     return first;
 }
 
+/* Laid out as the weight is, or with a row for each of its first axis. */
+static bool holds_weight(const struct tensor *tensor, const struct tensor *weight)
+{
+    bool is_rows;
+
+    if (!tensor || tensor->rank < 2 || tensor_count(tensor) != tensor_count(weight))
+        return false;
+    is_rows = tensor->rank == 2 && tensor->dims[0] == weight->dims[0];
+    return is_rows || same_dims(tensor, weight) ||
+           (tensor->rank == 3 && tensor->dims[0] == 1 && tensor->dims[1] == weight->dims[0]);
+}
+
+/* Where nothing is trained and ops right before the convolution at `user` pass over what has the
+ * sizes of its weight and not of its data, the first of them, else NO_ID: weight_norm that is left
+ * on, or weights that are standardised. */
+static uint32_t normed_from(const struct ledger *ledger, uint32_t user)
+{
+    const struct work_unit *layer = &ledger->units.items[user], *unit;
+    const struct tensor    *data = unit_left(ledger, layer), *weight = unit_right(ledger, layer);
+    uint32_t                at = user, first = NO_ID;
+
+    if (ledger->has_backward || !unit_is_forward_product(layer) ||
+        layer->op_class != OP_CONVOLUTION || !data || !weight || weight->rank < 3 ||
+        tensor_count(weight) < FEWEST_ELEMENTS || same_dims(data, weight))
+        return NO_ID;
+    while ((unit = op_before(ledger, at, &at)) && unit->phase == UNIT_FORWARD &&
+           (unit->op_class == OP_ELEMENTWISE || unit->op_class == OP_REDUCE ||
+            unit->op_class == OP_NORMALISATION) &&
+           holds_weight(unit_input(ledger, unit, 0), weight) &&
+           !same_dims(unit_input(ledger, unit, 0), data))
+        first = at;
+    return first;
+}
+
 static bool claim(struct ledger *ledger, const struct detector *self, uint32_t first, uint32_t end,
                   const char *what, uint32_t *cell)
 {
     if (!ledger_cell_once(ledger, self, &ledger->units.items[first], cell,
-                          "%s is the weight of the next product", what))
+                          "%s is the weight of the next layer", what))
         return false;
     for (uint32_t u = first; u < end; u++)
         if (ledger->units.items[u].kind == UNIT_OP)
@@ -102,10 +136,12 @@ static bool find(struct ledger *ledger, const struct detector *self)
     uint32_t cell = NO_ID;
 
     for (uint32_t u = 0; ledger->is_torch && u < ledger->units.count; u++) {
-        uint32_t first = scaled_from(ledger, u), user;
+        uint32_t first = scaled_from(ledger, u), normed = normed_from(ledger, u), user;
 
         if (first != NO_ID &&
             !claim(ledger, self, first, u, "a matrix that is converted and scaled", &cell))
+            return false;
+        if (normed != NO_ID && !claim(ledger, self, normed, u, "what is normed and scaled", &cell))
             return false;
         if (!is_plain_product(ledger, &ledger->units.items[u]))
             continue;
