@@ -249,10 +249,14 @@ an update instead of several.]],
 
   check = function(p, cfg)
     if p.format == "graph" then return of_sessions(p, cfg) end
+    -- Launches that a whole step waits for tell more than the small ops among them.
+    local has_passes = p.format == "kineto" and p:has("torch.backward_passes")
+    local launches = has_passes and p:has("device.idle_share") and of_launches(p, cfg)
+    if launches then return launches end
     local items = p.format == "kineto" and of_items(p, cfg)
     if items then return items end
-    if p.format == "kineto" and p:has("torch.backward_passes") then
-      if p:has("device.idle_share") then return of_launches(p, cfg) end
+    if has_passes then
+      if p:has("device.idle_share") then return nil end
       if p:has("torch.forward_gap_ns") then return of_pytorch(p, cfg) end
     end
     local calls = p.format == "xspace" and p:has("step.source") and p:has("step.used") and of_calls(p, cfg)

@@ -13,10 +13,10 @@ return rule {
       doc = "share of the steps from which this is said" },
   },
   doc = [[
-Twice or more in the recording nothing runs for fifty milliseconds or more, and then the loop waits for a batch of a
-loader with worker processes: they are started anew, as each `for batch in loader` does that has no persistent workers.
-Priced as those pauses and the waits of the same step, in which old workers end and fresh ones have made nothing ahead.
-One start at the beginning is silent.]],
+Twice or more in the recording nothing runs for fifty milliseconds or more, and then, an order being drawn in between at
+most, the loop waits for a batch of a loader with worker processes: they are started anew, as each
+`for batch in loader` does that has no persistent workers. Priced as those pauses and the waits of the same step, in
+which old workers end and fresh ones have made nothing ahead. One start at the beginning is silent.]],
 
   check = function(p, cfg)
     return p:in_excess {

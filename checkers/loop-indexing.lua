@@ -21,6 +21,8 @@ return rule {
       doc = "fewer rounds that fill a recording without steps may be its steps" },
     max_call_ns = { default = 50e3, min = 0, max = 1e9, unit = "ns",
       doc = "typical call, above which the calls do enough work each" },
+    max_elements = { default = 1e6, min = 0, max = 1e12, unit = "count",
+      doc = "with an accelerator: mean elements that a call works on, above which each does enough" },
     max_views = { default = 15, min = 0, max = 1e6, unit = "ratio",
       doc = "the same on a slow machine: typical call over one that only makes a view" },
   },
@@ -31,11 +33,12 @@ do long work, where each round works on all that came before, gathers by what th
 but what the next one takes, a few slices come together in each of several places, as layers fill caches, and for
 recurrent cells and growing concatenations, which have their own rules. A note only where each round's products have
 other rows, as those of experts: one product takes all only if they are padded or grouped; and where no shapes tell
-whether they have. With an accelerator said where it waits for the host, or where
+whether they have. With an accelerator said where it waits for the host and the calls are over few elements, or where
 slices have gradients as large as what they are cut of, and of rounds that multiply only where more products are trained
 than weights: others are layers.]],
 
   check = function(p, cfg)
+    local has_device = p:has("device.idle_share")
     local function price(row)
       local ns = row.ns - row.conversion_ns
       -- A few slices each time, layer by layer, are written out in what a layer does, as caches are filled.
@@ -47,6 +50,8 @@ than weights: others are layers.]],
           (row.gates < 0.9 * row.repeats or
             math.min(row.picks or 0, row.slices or 0) >= 0.9 * row.repeats) and
           not (row.is_growing and row.concats >= 0.9 * row.repeats) and
+          -- Starting a call takes as long whatever an accelerator does for it.
+          not (has_device and row.elements > cfg.max_elements) and
           not row.is_history and not row.is_fed_back and not row.is_handed_on and
           -- Where no steps are known, a few rounds that fill the recording are them.
           not (p:has("step.source") and p.fact["step.source"] == "whole-trace" and row.repeats < cfg.max_steps
@@ -119,6 +124,12 @@ than weights: others are layers.]],
           span_ns = 1.2e7, backward_ns = 0, call_ns = 4e3, view_ns = 2e3, products = 118, gates = 0, concats = 0,
           concat_ns = 0,
           readbacks = 0, picks = 23, slices = 620, conversion_ns = 0, kept_ns = 0, flops = 0, elements = 0,
+          is_growing = false } } } },
+    { name = "calls over a whole graph's edges", framework = "pytorch", finding = false,
+      facts = { ["step.ns"] = 2e7, ["device.idle_share"] = 0.6, ["part.compute_ns"] = 8e6 },
+      tables = { eager_loops = { { anchor = "index", ns = 1.2e7, repeats = 13, body = 10, calls = 134,
+          span_ns = 1e7, backward_ns = 2e6, call_ns = 4.9e4, view_ns = 5e3, products = 0, gates = 0, concats = 0,
+          concat_ns = 0, readbacks = 0, conversion_ns = 0, kept_ns = 0, flops = 0, elements = 1e7,
           is_growing = false } } } },
     { name = "long calls", framework = "pytorch", finding = false, facts = { ["step.ns"] = 2e7 },
       tables = { eager_loops = { { anchor = "select", ns = 1.2e7, repeats = 64, body = 5, calls = 320,

@@ -89,6 +89,8 @@ static inline void finish(struct program *program)
     for (size_t i = 0; i < program->b.study.steps.list.count; i++)
         program->b.study.steps.list.items[i].timeline = program->thread;
     program->b.study.recording = &program->b.profile;
+    if (program->b.profile.devices.count)
+        assert_true(analysis_devices.run(&program->b.study, &err));
     assert_true(path_begin(&program->b.study));
     assert_true(analysis_path.run(&program->b.study, &err));
     assert_true(analysis_excess.run(&program->b.study, &err));

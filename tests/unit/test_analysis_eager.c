@@ -373,6 +373,8 @@ TEST(parameters_written_by_hand)
         assert_true(analysis_eager_step.run(&program.b.study, &err));
         assert_true(builder_fact(&program.b, "torch.by_hand_writes") == (writes == 16 ? 16 : 0));
         assert_true(builder_fact(&program.b, "torch.by_hand_ns") == (writes == 16 ? 55100 : 0));
+        assert_true(builder_fact(&program.b, "torch.by_hand_host_ns") ==
+                    (writes == 16 ? 55100 : 0));
         assert_true(builder_fact(&program.b, "torch.by_hand_call_ns") == (writes == 16 ? 1100 : 0));
         builder_free(&program.b);
     }

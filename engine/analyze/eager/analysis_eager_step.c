@@ -63,6 +63,7 @@ enum step_fact {
     CONV_FIRST_NS,
     CONV_FIRST_DEPTHWISE_NS,
     BY_HAND_NS,
+    BY_HAND_HOST_NS,
     BY_HAND_CALLS,
     BY_HAND_WRITES,
     BY_HAND_CALL_NS,
@@ -142,6 +143,8 @@ static const struct fact_spec produces[] = {
     [BY_HAND_NS] = { "torch.by_hand_ns", UNIT_NS,
                      "ops that write as many tensors as there are parameters, one by one outside "
                      "the optimizer, a step" },
+    [BY_HAND_HOST_NS] = { "torch.by_hand_host_ns", UNIT_NS,
+                          "what the host takes for them, pauses included" },
     [BY_HAND_CALLS] = { "torch.by_hand_calls", UNIT_COUNT, "how many ops" },
     [BY_HAND_WRITES] = { "torch.by_hand_writes", UNIT_COUNT, "of them, those that write" },
     [BY_HAND_CALL_NS] = { "torch.by_hand_call_ns", UNIT_NS,
@@ -542,6 +545,7 @@ static bool count_updates(struct summer *summer)
     if (!eager_updates_find(summer->study, summer->calls, summer->scratch, &updates))
         return false;
     summer->sums[BY_HAND_NS] = updates.by_hand_ns;
+    summer->sums[BY_HAND_HOST_NS] = updates.by_hand_host_ns;
     summer->sums[BY_HAND_CALLS] = updates.by_hand_calls;
     summer->sums[BY_HAND_WRITES] = updates.by_hand_writes;
     summer->sums[BY_HAND_CALL_NS] = updates.by_hand_call_ns;

@@ -130,7 +130,7 @@ static bool is_behind_backward(const struct finder *finder, const struct eager_c
 static bool count_run(struct finder *finder, size_t first, size_t end)
 {
     const struct eager_call *calls = finder->calls->list.items;
-    double                   writes = 0, norms = 0, work_ns = 0;
+    double                   writes = 0, norms = 0, work_ns = 0, host_ns;
 
     for (size_t i = first; i < end; i++) {
         struct str name = profile_str(finder->profile, calls[i].type);
@@ -141,8 +141,10 @@ static bool count_run(struct finder *finder, size_t first, size_t end)
     }
     if (writes * 5 < finder->parameters * WRITTEN_OF_5 || norms * 2 > finder->parameters)
         return true;
+    host_ns = (double)(calls[end - 1].end_ns - calls[first].start_ns);
     if (!finder->calls->is_on_device)
-        work_ns = (double)(calls[end - 1].end_ns - calls[first].start_ns);
+        work_ns = host_ns;
+    finder->updates->by_hand_host_ns += host_ns;
     finder->updates->by_hand_calls += (double)(end - first);
     finder->updates->by_hand_writes += writes;
     finder->updates->by_hand_ns += work_ns;

@@ -162,6 +162,11 @@ static bool continues(const struct builder *builder, const struct segment *segme
 
     if (ledger->units.count <= first)
         return false;
+    /* Where the host holds the step, what an accelerator does meanwhile, and what is on its way to
+     * it, is no op of its own. */
+    if (ledger->is_torch && ledger->path->has_device &&
+        (segment->on_device || segment->part == PART_IDLE_LAUNCH))
+        return true;
     last = &ledger->units.items[ledger->units.count - 1];
     if (owner != NO_ID)
         return last->kind == UNIT_OP && last->frame == owner;
@@ -361,14 +366,31 @@ static bool find_typical(struct ledger *ledger)
     return true;
 }
 
+/* An accelerator works for so little of the steps that they take what the host takes. */
+static bool is_held_by_host(const struct path *path)
+{
+    static const double MOST_ON_DEVICE = 0.25;
+    double              ns = 0, on_device_ns = 0;
+
+    for (size_t s = 0; s < path->segments.count; s++) {
+        const struct segment *segment = &path->segments.items[s];
+        double                length = (double)(segment->end_ns - segment->start_ns);
+
+        ns += length;
+        on_device_ns += segment->on_device ? length : 0;
+    }
+    return on_device_ns <= MOST_ON_DEVICE * ns;
+}
+
 /* Its ops are the host's own work, not what only feeds an accelerator. */
 static bool is_torch_on_host(const struct study *study)
 {
     const struct profile *profile = study->profile;
 
-    if (study->path.has_device ||
-        !str_equal(profile_str(profile, profile->framework), STR("pytorch")))
+    if (!str_equal(profile_str(profile, profile->framework), STR("pytorch")))
         return false;
+    if (study->path.has_device)
+        return is_held_by_host(&study->path);
     for (size_t i = 0; i < profile->devices.count; i++)
         if (profile->devices.items[i].kind != DEVICE_CPU)
             return false;

@@ -43,6 +43,12 @@ static bool is_single(const struct tensor *tensor)
     return tensor && tensor->rank >= 2 && tensor->dims[0] == 1;
 }
 
+/* One row of a batch, or a vector that is no batch at all. */
+static bool is_one_row(const struct tensor *tensor)
+{
+    return is_single(tensor) || (tensor && tensor->rank == 1);
+}
+
 /* Rows of other lengths are the same work: of what has one row, only the number of axes counts. */
 static bool key_of(struct finder *finder, uint32_t u)
 {
@@ -175,7 +181,7 @@ static struct call look_at_call(const struct finder *finder, const struct rounds
         call.last_product = row;
         if (unit->op_class == OP_CONVOLUTION && call.first_convolution == NO_ID)
             call.first_convolution = row;
-        call.singles += is_single(unit_left(finder->ledger, unit));
+        call.singles += is_one_row(unit_left(finder->ledger, unit));
     }
     call.looks_up_one = call.looks_up && looks_up_one(finder, rounds, block);
     call.changes_input = call.products && changes_input(finder, rounds, block, call.first_product);
@@ -287,6 +293,9 @@ static double share_of(const struct finder *finder, const struct work_unit *unit
         return 0;
     if (unit->kind != UNIT_OP)
         return unit->typical_ns > LONGEST_GAP ? share * LONGEST_GAP / unit->typical_ns : share;
+    /* The host only starts what an accelerator does. */
+    if (finder->ledger->path->has_device)
+        return share;
     if (are_single && (operations = convolved(finder->ledger, unit)) > 0) {
         double rest_ns = unit->typical_ns - operations / finder->rate;
 

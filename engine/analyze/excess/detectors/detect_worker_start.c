@@ -1,8 +1,9 @@
 /* worker_start: a loader's worker processes are started again and again: nothing runs for long, and
- * then the first batch is waited for. Once at the beginning is what any loader does. */
+ * then, behind what a sampler shuffles at most, the first batch is waited for. Once at the
+ * beginning is what any loader does. */
 #include "analyze/excess/ledger.h"
 
-enum { FEWEST_STARTS = 2 };
+enum { FEWEST_STARTS = 2, MOST_BETWEEN = 24 /* units */ };
 /* Processes with a framework in them take longer to start; telling them to begin again does not. */
 static const double SHORTEST_NS = 50e6;
 
@@ -22,14 +23,33 @@ static bool is_wait(const struct ledger *ledger, const struct work_unit *unit)
     return false;
 }
 
-/* A long pause right before such a wait. */
+/* A sampler draws numbers and an order: no op of a model, which has work of another class. */
+static bool may_shuffle(const struct ledger *ledger, const struct work_unit *unit)
+{
+    return unit->kind == UNIT_PAUSE ? unit->ns < SHORTEST_NS
+                                    : unit->kind == UNIT_OP && unit->phase == UNIT_FORWARD &&
+                                          str_fits(unit_type(ledger, unit),
+                                                   "aten::empty|aten::random_|aten::item|"
+                                                   "aten::randperm|aten::resolve_*|aten::arange|"
+                                                   "aten::randint|aten::multinomial|aten::to");
+}
+
+/* A long pause before such a wait. */
 static bool starts_workers(const struct ledger *ledger, uint32_t u)
 {
     const struct work_unit *unit = &ledger->units.items[u];
 
-    return unit->kind == UNIT_PAUSE && unit->phase == UNIT_FORWARD && unit->ns >= SHORTEST_NS &&
-           u + 1 < ledger->units.count && ledger->units.items[u + 1].step == unit->step &&
-           is_wait(ledger, &ledger->units.items[u + 1]);
+    if (unit->kind != UNIT_PAUSE || unit->phase != UNIT_FORWARD || unit->ns < SHORTEST_NS)
+        return false;
+    for (uint32_t next = u + 1; next <= u + MOST_BETWEEN && next < ledger->units.count &&
+                                ledger->units.items[next].step == unit->step;
+         next++) {
+        if (is_wait(ledger, &ledger->units.items[next]))
+            return true;
+        if (!may_shuffle(ledger, &ledger->units.items[next]))
+            return false;
+    }
+    return false;
 }
 
 /* The start, and all waits of its step: the old workers end, and fresh ones have nothing made
