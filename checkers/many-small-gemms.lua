@@ -110,7 +110,7 @@ local function joinable(p, cfg)
     title = "In each round of a loop small products take the same array, one after the other: %s of each step too much",
     remedy = { text = "Put their other operands side by side: one product gives all of their results, which are cut "
                  .. "apart. Cells that do so: flax's OptimizedLSTMCell, haiku's and equinox's LSTM and GRU.",
-               code = "i, f, g, o = jnp.split(h @ w_all, 4, axis=-1)   # not h @ w_i, h @ w_f, h @ w_g, h @ w_o" },
+               code = "gates = h @ w_all   # and cut apart, not h @ w_i, h @ w_f, h @ w_g, h @ w_o" },
     confidence = "medium",
   }
 end
