@@ -57,6 +57,51 @@ local function mixed_lengths(p, cfg)
   }
 end
 
+-- Tokens that a server's compiled program reads prompts for: rows of its largest products of weights; nil where they
+-- have several lengths.
+local function prompt_length(p)
+  local length, most_ns
+  local products = p:table("ops"):where { module = { like = "prefill" },
+                                          type = { like = "^(dot|custom-call|fusion)$" } }
+  for row in products:top("self_ns", 32):each() do
+    local rows, inner, same = (row.shapes or ""):match("^\\[(\\d+),(\\d+)\\]x\\[(\\d+),\\d+\\]->")
+    if rows and inner == same and tonumber(rows) > 1 and row.self_ns >= 0.2 * (most_ns or row.self_ns) then
+      if length and length ~= rows then return nil end
+      length, most_ns = rows, most_ns or row.self_ns
+    end
+  end
+  return tonumber(length)
+end
+
+-- A server in JAX that reads all prompts by one program, for as many tokens as the longest has.
+local function one_bucket(p, cfg)
+  local phases = p:has("engine_phases") and p:has("ops") and p:table("engine_phases") or nil
+  local prefill = phases and phases:where { phase = "prefill" }:rows()[1]
+  if not prefill or prefill.steps < cfg.min_prompts or phases:where { phase = "decode" }:count() == 0 then
+    return nil
+  end
+  local length, all_ns, prompt_ns = prompt_length(p), 0, 0
+  if not length or length < cfg.min_prompt then return nil end
+  for row in p:table("engine_steps"):each() do
+    local ns = row.device_ns + (row.gap_ns or 0)
+    all_ns, prompt_ns = all_ns + ns, prompt_ns + (row.phase == "prefill" and ns or 0)
+  end
+  local ns = prompt_ns / all_ns * p.fact["step.ns"]
+  if ns < cfg.min_share * p.fact["step.ns"] then return nil end
+  return finding {
+    title = ("All prompts are read by a program for %d tokens: %s a step"):format(length, fmt.ms(ns)),
+    evidence = { { "reading prompts a step", ns, "ns", share = ns / p.fact["step.ns"] },
+                 { "prompts", prefill.steps, "count" }, { "tokens that each is read as", length, "count" } },
+    condition = ("%s prompts of one length, %s wanted"):format(fmt.whole(prefill.steps), fmt.whole(cfg.min_prompts)),
+    remedy = { text = "Compile the program for a few lengths, and pad each prompt to the next of them; or read prompts "
+                 .. "in chunks, beside those that decode.",
+               code = "size = next(b for b in (128, 256, 512, 1024, 2048) if b >= len(prompt))\n"
+                 .. "prefill(params, np.pad(prompt, (0, size - len(prompt))), len(prompt))" },
+    impact = impact.share { ns = cfg.padded * (1 - cfg.short_prompt / length) * ns, high = ns },
+    confidence = "low",
+  }
+end
+
 -- PyTorch: a cache of keys and values with room for many times what is written.
 local function unfilled_cache(p, cfg)
   local cells = p:has("excess") and p:table("excess"):where { flaw = "unfilled-cache" }
@@ -86,6 +131,10 @@ return rule {
     min_share = { default = 0.2, min = 0, max = 1, unit = "share", doc = "share of the step in the network" },
     padded = { default = 0.85, min = 0, max = 1, unit = "share",
       doc = "of what the network takes, expected to be padding where a length was set: it holds the longest texts" },
+    min_prompts = { default = 4, min = 2, max = 1e6, unit = "count", doc = "JAX: prompts read, all of one length" },
+    min_prompt = { default = 1024, min = 2, max = 1e9, unit = "count", doc = "JAX: tokens of that length" },
+    short_prompt = { default = 256, min = 1, max = 1e9, unit = "count",
+                     doc = "JAX: tokens below which a prompt takes no less: its products wait for weights" },
     min_long_share = { default = 0.05, min = 0, max = 1, unit = "share",
       doc = "JAX: share of the step that transforms take beyond their need" },
     min_loud_share = { default = 0.15, min = 0, max = 1, unit = "share", doc = "JAX: the same for a warning" },
@@ -100,11 +149,13 @@ How long samples are no recording tells, so that the price is a bound, what the 
 expected. Silent where lengths differ from step to step, and without such masks. A cache of keys and values that is
 made or emptied in a step, with room for four times the rows that are written in it or more, is such padding, too.
 In compiled programs of JAX, Fourier transforms of padded data, or of which a part is kept, that are more than twice
-as long as the data. In TensorFlow, pipelines that pad batches and group nothing by length, where steps take unlike
-time: half of the ops' time, as the longest of a batch is about twice the mean.]],
+as long as the data. Servers in JAX that read all prompts by one program for a thousand tokens or more: how long
+they are no recording tells, and chunks of one long prompt look the same. In TensorFlow, pipelines that pad batches
+and group nothing by length, where steps take unlike time: half of the ops' time, as the longest of a batch is about
+twice the mean.]],
 
   check = function(p, cfg)
-    if p.format == "xspace" then return long_transforms(p, cfg) or mixed_lengths(p, cfg) end
+    if p.format == "xspace" then return long_transforms(p, cfg) or one_bucket(p, cfg) or mixed_lengths(p, cfg) end
     local cache = unfilled_cache(p, cfg)
     if cache then return cache end
     if p.fact["step.used"] < cfg.min_steps then return nil end
@@ -157,6 +208,21 @@ time: half of the ops' time, as the longest of a batch is about twice the mean.]
     { name = "a little too long", framework = "jax", format = "xspace", finding = true, severity = "info",
       replay = { 1e6 }, facts = { ["step.ns"] = 1e7, ["step.used"] = 3 },
       tables = { work = {}, excess = { { cell = 1, flaw = "long-transform", ns = 1e6, share = 0.1, factor = 0.5 } } } },
+    -- Four fifths of 10 ms read prompts: 8 ms, of which 0.85 * (1 - 256 / 2048) are expected to be padding.
+    { name = "prompts for the longest", framework = "jax", format = "xspace", finding = true, severity = "info",
+      impact_ns = 5.95e6, facts = { ["step.ns"] = 1e7, ["step.used"] = 3 },
+      tables = { engine_steps = { { phase = "prefill", device_ns = 4e6 }, { phase = "decode", device_ns = 1e6 } },
+                 engine_phases = { { phase = "prefill", steps = 8 }, { phase = "decode", steps = 8 } }, work = {},
+                 ops = { { name = "custom-call.1", type = "custom-call", module = "jit_prefill", self_ns = 2e6,
+                           shapes = "[2048,1024]x[1024,4096]->[2048,4096],[33554432]" } } } },
+    { name = "prompts of two lengths", framework = "jax", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1e7, ["step.used"] = 3 },
+      tables = { engine_steps = { { phase = "prefill", device_ns = 4e6 }, { phase = "decode", device_ns = 1e6 } },
+                 engine_phases = { { phase = "prefill", steps = 8 }, { phase = "decode", steps = 8 } }, work = {},
+                 ops = { { name = "custom-call.1", type = "custom-call", module = "jit_prefill", self_ns = 2e6,
+                           shapes = "[2048,1024]x[1024,4096]->[2048,4096],[33554432]" },
+                         { name = "custom-call.2", type = "custom-call", module = "jit_prefill", self_ns = 1e6,
+                           shapes = "[1024,1024]x[1024,4096]->[1024,4096],[33554432]" } } } },
     { name = "no transforms", framework = "jax", format = "xspace", finding = false,
       facts = { ["step.ns"] = 1e7, ["step.used"] = 3 },
       tables = { work = {}, excess = { { cell = 1, flaw = "other", ns = 6e6, share = 0.6, factor = 0.1 } } } },
