@@ -86,6 +86,8 @@ return rule {
   params = {
     min_share = { default = 0.05, min = 0, max = 1, unit = "share",
                   doc = "share of the step in host work that could run beside the device's" },
+    min_sure_share = { default = 0.15, min = 0, max = 1, unit = "share",
+                       doc = "without an accelerator: the same, below which its price is a bound" },
     min_wait = { default = 0.01, min = 0, max = 1, unit = "share", doc = "share of the step in those waits" },
     min_values = { default = 4, min = 2, max = 1e6, unit = "count",
                    doc = "with an accelerator: waits a step, from which they are results that are read one by one" },
@@ -106,7 +108,8 @@ work beside the rest. Where a step waits many times, after every few runs, Pytho
 reads: priced as a loop in one program. A program that runs several times beside one that goes backward, and is read, is
 validation: priced as its runs. With an accelerator many waits are results that are read one by one: priced without the
 time in which the device waits for that, and with the host's work beside the rest. Where it is the call of a library
-that waits for the program that it starts, it is a note. Silent where few steps wait or the host has little to do.]],
+that waits for the program that it starts, it is a note. Without an accelerator, where computing takes the host's own
+cores, a little work that could run beside it is a bound. Silent where few steps wait or the host has little to do.]],
 
   check = function(p, cfg)
     -- A function that TensorFlow compiled with XLA returns when it is done, whatever the loop does.
@@ -150,18 +153,21 @@ that waits for the program that it starts, it is a note. Silent where few steps 
     end
     local validation = only_read(p, cfg, evidence)
     if validation then return validation end
+    -- Computing on the host's own cores leaves little room beside it: a little work is gained in part.
+    local is_little = not p:has("device.idle_share") and hidden_ns < cfg.min_sure_share * step_ns
     local by_library = p:has("sync.library_steps_share") and p.fact["sync.library_steps_share"] >= cfg.min_steps_share
     return finding {
       title = (by_library and "A library's call waits for the program that it starts; %s of host work could overlap"
         or "The loop waits for each step; %s of host work could overlap"):format(fmt.ms(hidden_ns)),
-      severity = by_library and "info" or "warn",
+      severity = (by_library or is_little) and "info" or "warn",
       evidence = evidence, locations = locations,
       condition = ("%s of the steps wait for a result, %s accepted; host work takes %s of the step"):format(
         fmt.pct(steps_share), fmt.pct(cfg.min_steps_share), fmt.pct(lead_ns / step_ns)),
       remedy = by_library and IN_LIBRARY or { text = "Keep losses on the device and read them every N steps.",
                                               code = "if step % 10 == 0: print(float(loss))" },
-      impact = impact.replay { { "overlap", parts = { "host", "copy", "idle.sync" } } },
-      confidence = "medium",
+      impact = is_little and impact.share { ns = hidden_ns }
+        or impact.replay { { "overlap", parts = { "host", "copy", "idle.sync" } } },
+      confidence = is_little and "low" or "medium",
     }
   end,
 
@@ -169,6 +175,9 @@ that waits for the program that it starts, it is a note. Silent where few steps 
     { name = "reads the loss each step", framework = "jax", finding = true, replay = { 4e6 },
       facts = { ["step.ns"] = 1e7, ["sync.count"] = 1, ["sync.path_ns"] = 6e6, ["sync.steps_share"] = 1,
                 ["host.lead_ns"] = 4e6, ["part.compute_ns"] = 6e6, ["part.copy_ns"] = 0 } },
+    { name = "little to do beside it", framework = "jax", finding = true, severity = "info", impact_ns = 1e6,
+      facts = { ["step.ns"] = 1e7, ["sync.count"] = 1, ["sync.path_ns"] = 9e6, ["sync.steps_share"] = 1,
+                ["host.lead_ns"] = 1e6, ["part.compute_ns"] = 9e6, ["part.copy_ns"] = 0 } },
     { name = "a library's call waits itself", framework = "jax", finding = true, severity = "info", replay = { 4e6 },
       facts = { ["step.ns"] = 1e7, ["sync.count"] = 1, ["sync.path_ns"] = 6e6, ["sync.steps_share"] = 1,
                 ["sync.library_steps_share"] = 1, ["host.lead_ns"] = 4e6, ["part.compute_ns"] = 6e6,
