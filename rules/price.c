@@ -46,6 +46,7 @@ static const double behind_worth[][BEHIND_BOUND + 1] = {
 #undef CALIBRATED
 };
 static const double BOUND_POWER = 4;       /* as in tests/bench/calibrate */
+static const double REST_DOUBT = 0.5;      /* as there */
 static const double LARGEST_SHARE = 0.995; /* no recording tells a larger one from it */
 
 void pricing_start(struct pricing *pricing, const struct rule_view *view)
@@ -388,6 +389,13 @@ static double moved_share(double share, double added)
     return odds / (1 + odds);
 }
 
+/* Where most of a step goes, a point or two of the step are much of what is left. */
+static double rest_doubt(double share)
+{
+    share = fmin(share, LARGEST_SHARE);
+    return share > 0.5 ? REST_DOUBT * log(share / (1 - share)) : 0;
+}
+
 void price_calibrate(const struct pricing *pricing, struct impact *impact)
 {
     const struct calibrated *by = calibration_of(pricing, impact);
@@ -400,8 +408,10 @@ void price_calibrate(const struct pricing *pricing, struct impact *impact)
     if (impact->method == METHOD_SHARE) { /* which is a bound: perhaps nothing goes of it */
         impact->mid_ns = fmin(impact->mid_ns, impact->most_ns);
         impact->high_ns = fmax(impact->high_ns, impact->most_ns);
-    } else
+    } else {
         impact->low_ns = step_ns * moved_share(share, by->low);
+        impact->high_ns = step_ns * moved_share(share, by->high + rest_doubt(share));
+    }
     /* Threads share cores, so that what is left runs faster; kernels of a stream do not. */
     if (pricing->has_device)
         cap(impact, impact->within_ns);
