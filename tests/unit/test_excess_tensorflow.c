@@ -31,6 +31,37 @@ static void run_ops(struct program *program, const uint32_t *activities, int cou
         builder_event(&program->b, program->thread, activities[i], program->now, ns);
 }
 
+/* Four steps that train: a layer looks texts up, 1 ms, in a scope of its own, and encodes what it
+ * found, 2 ms; a product of 4 ms and its gradient of 4 ms stay. All 3 ms of the layer are the
+ * pipeline's. Without a gradient: nothing. */
+TEST(texts_looked_up_and_encoded)
+{
+    static const char *const names[] = { "model/string_lookup_1/None_Lookup/LookupTableFindV2",
+                                         "model/string_lookup_1/one_hot", "model/dense/MatMul",
+                                         "gradient_tape/model/dense/MatMul" };
+    static const char *const types[] = { "LookupTableFindV2", "OneHot", "MatMul", "MatMul" };
+    static const int64_t     ns[] = { 1000000, 2000000, 4000000, 4000000 };
+
+    for (int trains = 0; trains < 2; trains++) {
+        struct program program;
+        uint32_t       activities[4];
+
+        start_tensorflow(&program);
+        for (int i = 0; i < 3 + trains; i++)
+            activities[i] =
+                builder_activity(&program.b, names[i], ACTIVITY_OP,
+                                 builder_op(&program.b, names[i], types[i], "f32[8,64]"));
+        for (int step = 0; step < 4; step++) {
+            for (int i = 0; i < 3 + trains; i++, program.now += ns[i - 1])
+                builder_event(&program.b, program.thread, activities[i], program.now, ns[i]);
+            end_step(&program);
+        }
+        finish(&program);
+        assert_true(fabs(claimed(&program, "text-in-step") - (trains ? 3e6 : 0)) < 1);
+        builder_free(&program.b);
+    }
+}
+
 /* Four steps with an op of 4 ms each. In each of them, or in the first alone, Python makes an
  * iterator, 4 ms, and waits 2 ms for its first batch: 95 % of 6 ms a step; by calls, or by runs of
  * a session. */

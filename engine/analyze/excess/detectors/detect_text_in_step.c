@@ -41,11 +41,19 @@ static struct str name_of(const struct ledger *ledger, const struct work_unit *u
                              : profile_str(profile, profile->ops.items[unit->op].name);
 }
 
-/* Layers have a name below the model's: an op right below the function has no layer. */
+/* Layers have a name below the model's: an op right below the function has no layer. Keras looks up
+ * in a scope of its own in the layer, of which the encoding of what was found is no part. */
 static bool add_layer(struct finder *finder, struct str name)
 {
     size_t     slash = str_find_last(name, '/');
-    struct str layer = str_slice(name, 0, slash < name.len ? slash + 1 : 0);
+    struct str layer = str_slice(name, 0, slash < name.len ? slash : 0);
+
+    if (str_ends(layer, STR("_Lookup"))) {
+        slash = str_find_last(layer, '/');
+        layer = str_slice(layer, 0, slash < layer.len ? slash : 0);
+    }
+    if (layer.len > 0)
+        layer = str_slice(name, 0, layer.len + 1);
 
     for (size_t i = 0; i < finder->layers.count; i++)
         if (str_equal(finder->layers.items[i], layer))
