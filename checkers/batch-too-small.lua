@@ -291,7 +291,8 @@ an update instead of several.]],
     if reads >= cfg.min_reads * runs and all >= 2 * cfg.min_reads * runs and waits >= cfg.min_waits then return nil end
     if rows and rows > cfg.max_rows then return nil end
     -- What a batch leaves of the program's own time, of other programs' and of the loop's work in Python.
-    local saved = 1 - runs ^ -cfg.exponent
+    -- A token of one request reads all weights: of a batch no more.
+    local saved = 1 - runs ^ -(decodes and 1 or cfg.exponent)
     local of_rounds, own_share = runs, 1
     if p:has("ops") then of_rounds, own_share = rounds_of(p, name, runs) end
     local python_ns = p:has("excess")

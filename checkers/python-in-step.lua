@@ -79,6 +79,12 @@ local function of_weights(p, cfg)
   }
 end
 
+local ON_DEVICE = {
+  text = "Do it in the compiled function, where the arrays are: draw tokens, pick and sort on the device, and read no "
+    .. "more than the few numbers that are needed, some steps later.",
+  code = "token = jax.random.categorical(key, logits / temperature)   # in the jitted step",
+}
+
 local BETWEEN_RUNS = {
   text = "Feed NumPy arrays of the placeholder's type: lists are converted in each run, and arrays copied. What is the "
     .. "same in each run, as tables and weights, keep in variables that are loaded once. Make batches by tf.data or in "
@@ -103,6 +109,20 @@ local function between_runs(p, cfg)
   }
 end
 
+-- JAX with an accelerator: arrays are read in each step, and Python then works with them. Where that is done on the
+-- device nothing is waited for: the host runs ahead, and a step takes what computing or starting it takes, whichever
+-- is more. nil elsewhere.
+local function spared_ns(p, cfg, total_ns)
+  local computing_ns = p.fact["part.compute_ns"]
+  if p.framework ~= "jax" or not p:has("device.idle_share") or not p:has("sync.steps_share")
+      or p.fact["sync.steps_share"] < cfg.min_reading or not p:has("copies.d2h_bytes")
+      or p.fact["copies.d2h_bytes"] < cfg.min_read_bytes then
+    return nil
+  end
+  local starting_ns = p:has("host.dispatch_ns") and p.fact["host.dispatch_ns"] or 0
+  return math.max(total_ns, p.fact["step.ns"] - math.max(computing_ns, starting_ns)), p.fact["step.ns"] - computing_ns
+end
+
 local function runs_sessions(p)
   return p.framework == "tensorflow" and p:has("activities")
     and p:table("activities"):where { name = "SessionRun" }:count() > 0
@@ -125,6 +145,10 @@ return rule {
                         doc = "share of the step in pauses at one place, from which this is said" },
     min_own_share = { default = 0.25, min = 0, max = 1, unit = "share",
                       doc = "JAX: share of the step in the program's own functions, from which it is a warning" },
+    min_reading = { default = 0.9, min = 0, max = 1, unit = "share",
+                    doc = "JAX: steps that wait for a result, from which Python works with it" },
+    min_read_bytes = { default = 64e3, min = 0, max = 1e12, unit = "bytes",
+                       doc = "JAX: bytes read a step, from which they are worked with and not only looked at" },
     min_waits = { default = 8, min = 1, max = 1e9, unit = "count",
                   doc = "waits for results a step, from which short Python between them is theirs" },
     short_ns = { default = 2e5, min = 0, max = 1e12, unit = "ns", doc = "such Python, a wait" },
@@ -133,12 +157,14 @@ return rule {
   },
   doc = [[
 The leading thread is in Python, or in no recorded event at all, while no program and no pool thread works; for
-eager PyTorch on the host, long pauses between ops that come in every step count. So does what follows behind reading
-all variables of a TensorFlow program, or many arrays of a program of JAX one after the other. Python before the first
-computation of a step usually prepares its input and belongs to the input rules, but for PyTorch while an accelerator
-waits. Between runs of a session that were recorded one by one nothing is known but the time, which is a bound, and so
-is a pause of PyTorch's in a recording of a single step. Priced as that time where pauses are more than programs
-usually have, or an accelerator waits for it; else it is a bound. Silent where it hides behind computation.]],
+eager PyTorch on the host, long pauses between ops that come in every step count. So does what follows behind
+reading all variables of a TensorFlow program, or many arrays of a program of JAX one after the other. Python before
+the first computation of a step usually prepares its input and belongs to the input rules, but for PyTorch while an
+accelerator waits. Between runs of a session that were recorded one by one nothing is known but the time, which is a
+bound, and so is a pause of PyTorch's in a recording of a single step. Priced as that time where pauses are more
+than programs usually have, or an accelerator waits for it; else it is a bound. Where JAX reads arrays from an
+accelerator in each step and Python works with them, as all that computing or starting a step does not take. Silent
+where it hides behind computation.]],
 
   check = function(p, cfg)
     if p.format == "graph" then return between_runs(p, cfg) end
@@ -201,8 +227,10 @@ usually have, or an accelerator waits for it; else it is a bound. Silent where i
     if total / step_ns < cfg.min_share then return nil end
     table.insert(evidence, 1, { prepares and "Python before the step's first computation"
         or "Python behind the step's first computation", total, "ns", share = math.min(total / step_ns, 1) })
+    local spared, most_ns = spared_ns(p, cfg, total)
     return finding {
-      title = (sessions and "%s of each step pass between runs of the session, in feeding, fetching and Python"
+      title = spared and ("Arrays are read in each step, and Python works %s with them"):format(fmt.ms(total)) or
+        (sessions and "%s of each step pass between runs of the session, in feeding, fetching and Python"
         or prepares and "Python prepares for %s of each step what the device then computes with"
         or "%s of each step pass in Python outside any op"):format(fmt.ms(total)),
       -- Nobody can act on time that no function is named for.
@@ -210,14 +238,15 @@ usually have, or an accelerator waits for it; else it is a bound. Silent where i
       evidence = evidence, locations = locations,
       condition = ("Python takes %s of the step, %s accepted"):format(fmt.pct(total / step_ns),
           fmt.pct(cfg.min_share)),
-      remedy = sessions and BETWEEN_RUNS or { text = prepares and PREPARE_BESIDE or
-                   "Move it out of the step or into the graph; a Python tracer shows where it is.",
-                 code = p.framework == "jax" and
-                     "jax.profiler.trace(logdir)   # its Python tracer names the functions" or nil },
+      remedy = sessions and BETWEEN_RUNS or spared and ON_DEVICE or {
+        text = prepares and PREPARE_BESIDE or
+          "Move it out of the step or into the graph; a Python tracer shows where it is.",
+        code = p.framework == "jax" and "jax.profiler.trace(logdir)   # its Python tracer names the functions" or nil },
       -- An accelerator waits for all of it; a host on its own does some of it anyway.
-      impact = p:has("device.idle_share") and impact.exposed { ns = total, low = 0.9 * total }
+      impact = spared and impact.exposed { ns = spared, low = 0.9 * total, high = most_ns }
+        or p:has("device.idle_share") and impact.exposed { ns = total, low = 0.9 * total }
         or impact.share { ns = total },
-      claims = { parts = { "host" } },
+      claims = { parts = spared and { "host", "idle.sync" } or { "host" } },
       confidence = "low",
     }
   end,
@@ -230,6 +259,16 @@ usually have, or an accelerator waits for it; else it is a bound. Silent where i
                               factor = 0 } } } },
     { name = "between runs of a session", framework = "tensorflow", format = "graph", finding = true, severity = "info",
       facts = { ["step.ns"] = 1e7, ["python.path_ns"] = 0, ["part.compute_ns"] = 5e6, ["step.pause_ns"] = 5e6 } },
+    -- Of 10 ms 1 ms computes and starting it takes 2: 8 ms.
+    { name = "tokens drawn by numpy", framework = "jax", format = "xspace", finding = true, impact_ns = 8e6,
+      facts = { ["step.ns"] = 1e7, ["python.path_ns"] = 5e6, ["host.python_before_ns"] = 0, ["part.compute_ns"] = 1e6,
+                ["device.idle_share"] = 0.9, ["sync.steps_share"] = 1, ["copies.d2h_bytes"] = 1e6,
+                ["host.dispatch_ns"] = 2e6 } },
+    -- A loss is only looked at.
+    { name = "Python behind a loss that is read", framework = "jax", format = "xspace", finding = true, impact_ns = 5e6,
+      facts = { ["step.ns"] = 1e7, ["python.path_ns"] = 5e6, ["host.python_before_ns"] = 0, ["part.compute_ns"] = 1e6,
+                ["device.idle_share"] = 0.9, ["sync.steps_share"] = 1, ["copies.d2h_bytes"] = 4,
+                ["host.dispatch_ns"] = 2e6 } },
     -- 10 ms less 3 ms in runs, though other threads were at work for 4 ms of it.
     { name = "feeds made between runs of a session", framework = "tensorflow", format = "xspace", finding = true,
       severity = "info", impact_ns = 3.5e6, facts = { ["step.ns"] = 1e7, ["python.path_ns"] = 3e6,
