@@ -37,7 +37,7 @@ analyze/program            step,ops                            program_view
 analyze/serving            step,device,ops                     -
 analyze/validity           step,device                         -
 analyze/input              path                                pipeline
-analyze/excess             step,path                           excess
+analyze/excess             step,device,path                    excess
 analyze/schedule           step,device,path,comm,kernel               event_schedule,recorder,skeleton,whatif,whatif.def,whatif_targets.def,whatif_select,why
 analyze/replay             path,input,schedule                 replay,graph_replay,edit_text,edits_run
 analyze/classic            ops                                 classic_model

@@ -298,6 +298,35 @@ TEST(rows_that_an_accelerator_waits_for)
     }
 }
 
+/* The same products, launched ahead: an accelerator works 15 us for each, one behind the other. Ops
+ * stand for that time: of 8 * 2 * 15 us, 7/8. What the host does meanwhile is hidden. */
+TEST(rows_that_an_accelerator_computes)
+{
+    struct program program;
+    uint32_t       stream;
+    int64_t        busy_ns = 4000;
+
+    (void)state;
+    start(&program);
+    stream = builder_timeline(
+        &program.b, program.host,
+        builder_device(&program.b, program.host, "GPU 0", "NVIDIA A100", DEVICE_GPU), "stream 7");
+    for (int row = 0; row < 16; row++) {
+        uint32_t launch = slice(&program, "cudaLaunchKernel", ACTIVITY_LAUNCH, NULL, 2000);
+
+        builder_flow(&program.b, launch,
+                     builder_slice(&program.b, stream, "gemm", ACTIVITY_KERNEL, busy_ns, 15000),
+                     FLOW_LAUNCH);
+        busy_ns += 15000;
+        run(&program, "aten::linear", row % 2 ? "f32[1,64] f32[8,64]" : "f32[1,64] f32[64,64]",
+            3000);
+    }
+    program.now = busy_ns;
+    finish(&program);
+    assert_true(fabs(claimed(&program, "single-items") - 240e3 * 7 / 8) < 1);
+    builder_free(&program.b);
+}
+
 /* A question of twelve words, then five words one by one, each picked from what the last call gave:
  * no call could be made for all of them. Of five questions of twelve words each one is. */
 TEST(words_behind_a_question)

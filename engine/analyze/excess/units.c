@@ -1,4 +1,5 @@
 /* units: the path of the steps cut into what one op, or one pause, took of it. */
+#include "analyze/device/device_activity.h"
 #include "analyze/excess/ledger.h"
 #include "analyze/path/work.h"
 #include "base/macros.h"
@@ -18,6 +19,7 @@ struct builder {
     uint32_t      *update; /* by frame: the frame of the optimizer's step that it is in, or NO_ID */
     int64_t       *update_ns; /* by frame of such a step: from when on it is one, see below */
     uint32_t      *place; /* by frame: name of the program's own function that it is in; 0 none */
+    uint32_t      *frame_of;   /* by event: its frame, NO_ID none; NULL: the host holds the step */
     double         longest_ns; /* of the last unit's segments */
 };
 
@@ -108,36 +110,55 @@ static uint8_t class_of(struct ledger *ledger, uint32_t type)
     return (uint8_t)(ledger->type_class[type] - 1);
 }
 
+/* An accelerator's work stands at the call that launched it, where it is what holds the step. */
+static uint32_t frame_at(const struct builder *builder, const struct segment *segment)
+{
+    const struct study *study = builder->ledger->study;
+    uint32_t            event, launch;
+
+    if (!segment->on_device || !builder->frame_of || segment->frame == NO_ID)
+        return segment->frame;
+    event = builder->ledger->path->frames.items[segment->frame].event;
+    launch = study->devices->launch_of[event];
+    return launch < study->profile->event_count ? builder->frame_of[launch] : NO_ID;
+}
+
 static bool add_unit(struct builder *builder, const struct segment *segment, uint32_t owner)
 {
+    uint32_t              frame = frame_at(builder, segment);
     struct ledger        *ledger = builder->ledger;
     const struct path    *path = ledger->path;
     const struct profile *profile = ledger->study->profile;
     struct work_unit      unit = { .start_ns = segment->start_ns,
                                    .step = 0,
-                                   .frame = owner != NO_ID ? owner : segment->frame,
+                                   .frame = owner != NO_ID ? owner : frame,
                                    .node = NO_ID,
                                    .op = NO_ID,
                                    .cell = NO_ID,
                                    .part = segment->part };
 
-    if (segment->frame != NO_ID) {
-        uint32_t update = builder->update[segment->frame];
+    if (frame != NO_ID) {
+        uint32_t update = builder->update[frame];
+        int64_t  at_ns = frame == segment->frame
+                             ? segment->start_ns
+                             : event_start_ns(profile, path->frames.items[frame].event);
 
-        unit.node = builder->node[segment->frame];
-        unit.phase = unit.node != NO_ID ? UNIT_BACKWARD
-                     : update != NO_ID && segment->start_ns >= builder->update_ns[update]
-                         ? UNIT_UPDATE
-                         : UNIT_FORWARD;
+        unit.node = builder->node[frame];
+        unit.phase = unit.node != NO_ID                                       ? UNIT_BACKWARD
+                     : update != NO_ID && at_ns >= builder->update_ns[update] ? UNIT_UPDATE
+                                                                              : UNIT_FORWARD;
     }
     if (segment->part == PART_INPUT)
         unit.phase = UNIT_INPUT;
-    unit.kind =
-        segment->part == PART_HOST || segment->part == PART_UNKNOWN ? UNIT_PAUSE : UNIT_OTHER;
+    unit.kind = !builder->frame_of && (segment->part == PART_HOST || segment->part == PART_UNKNOWN)
+                    ? UNIT_PAUSE
+                    : UNIT_OTHER;
     if (owner != NO_ID) {
         const struct activity *activity = event_activity(profile, path->frames.items[owner].event);
 
         unit.kind = UNIT_OP;
+        if (builder->frame_of)
+            unit.start_ns = event_start_ns(profile, path->frames.items[owner].event);
         unit.op = activity->op;
         unit.type = ledger->is_torch || unit.op == NO_ID ? activity->name
                                                          : profile->ops.items[unit.op].type;
@@ -153,26 +174,56 @@ static uint32_t place_of(const struct builder *builder, uint32_t frame)
     return frame == NO_ID ? 0 : builder->place[frame];
 }
 
-/* A pause ends where another function of the program goes on. */
-static bool continues(const struct builder *builder, const struct segment *segment, uint32_t owner,
-                      uint32_t first)
+static bool is_op_at(const struct work_unit *unit, uint32_t owner)
+{
+    return unit->kind == UNIT_OP && unit->frame == owner;
+}
+
+/* In the order of an accelerator's work: an op goes on behind a gap between its kernels. */
+static uint32_t unit_on_device(const struct builder *builder, const struct segment *segment,
+                               uint32_t owner, uint32_t first)
+{
+    const struct work_unit *units = builder->ledger->units.items;
+    uint32_t                count = (uint32_t)builder->ledger->units.count;
+
+    if (owner == NO_ID)
+        return units[count - 1].kind != UNIT_OP && units[count - 1].part == segment->part
+                   ? count - 1
+                   : NO_ID;
+    if (is_op_at(&units[count - 1], owner))
+        return count - 1;
+    return units[count - 1].kind != UNIT_OP && count > first + 1 &&
+                   is_op_at(&units[count - 2], owner)
+               ? count - 2
+               : NO_ID;
+}
+
+/* The unit that a segment goes on with, or NO_ID. A pause ends where another function of the
+ * program goes on. */
+static uint32_t unit_of(const struct builder *builder, const struct segment *segment,
+                        uint32_t owner, uint32_t first)
 {
     const struct ledger    *ledger = builder->ledger;
+    uint32_t                count = (uint32_t)ledger->units.count;
     const struct work_unit *last;
+    bool                    goes_on;
 
-    if (ledger->units.count <= first)
-        return false;
+    if (count <= first)
+        return NO_ID;
+    if (builder->frame_of)
+        return unit_on_device(builder, segment, owner, first);
     /* Where the host holds the step, what an accelerator does meanwhile, and what is on its way to
      * it, is no op of its own. */
     if (ledger->is_torch && ledger->path->has_device &&
         (segment->on_device || segment->part == PART_IDLE_LAUNCH))
-        return true;
-    last = &ledger->units.items[ledger->units.count - 1];
-    if (owner != NO_ID)
-        return last->kind == UNIT_OP && last->frame == owner;
-    return last->kind != UNIT_OP && last->part == segment->part &&
-           last->end_ns == segment->start_ns &&
-           place_of(builder, last->frame) == place_of(builder, segment->frame);
+        return count - 1;
+    last = &ledger->units.items[count - 1];
+    goes_on = owner != NO_ID
+                  ? is_op_at(last, owner)
+                  : last->kind != UNIT_OP && last->part == segment->part &&
+                        last->end_ns == segment->start_ns &&
+                        place_of(builder, last->frame) == place_of(builder, segment->frame);
+    return goes_on ? count - 1 : NO_ID;
 }
 
 /* What an accelerator does of a compiled program is an instruction of it; of others only the kernel
@@ -196,6 +247,11 @@ static uint32_t owner_of(const struct builder *builder, const struct segment *se
 {
     if (segment->frame == NO_ID || segment->part == PART_INPUT)
         return NO_ID;
+    if (builder->frame_of) {
+        uint32_t frame = frame_at(builder, segment);
+
+        return segment->on_device && frame != NO_ID ? builder->owner[frame] : NO_ID;
+    }
     return segment->on_device ? owner_on_device(builder, segment) : builder->owner[segment->frame];
 }
 
@@ -208,22 +264,27 @@ static bool cut(struct builder *builder)
     ledger->first_unit[0] = 0;
     for (size_t s = 0; s < path->segments.count; s++) {
         const struct segment *segment = &path->segments.items[s];
-        uint32_t              owner = owner_of(builder, segment);
+        uint32_t              owner = owner_of(builder, segment), at;
         double                ns = (double)(segment->end_ns - segment->start_ns);
         struct work_unit     *unit;
 
         while (path->step_rows.items[row] != segment->step)
             ledger->first_unit[++row] = (uint32_t)ledger->units.count;
-        if (!continues(builder, segment, owner, ledger->first_unit[row]) &&
-            !add_unit(builder, segment, owner))
+        at = unit_of(builder, segment, owner, ledger->first_unit[row]);
+        if (at == NO_ID && !add_unit(builder, segment, owner))
             return false;
-        unit = &ledger->units.items[ledger->units.count - 1];
+        at = at == NO_ID ? (uint32_t)ledger->units.count - 1 : at;
+        unit = &ledger->units.items[at];
         unit->step = row;
-        unit->end_ns = segment->end_ns;
+        unit->end_ns =
+            builder->frame_of && unit->kind == UNIT_OP
+                ? event_end_ns(ledger->study->profile, path->frames.items[unit->frame].event)
+                : segment->end_ns;
         unit->ns += ns;
-        if (unit->kind != UNIT_OP && ns > builder->longest_ns)
+        if (unit->kind != UNIT_OP && !(ledger->is_torch && segment->on_device) &&
+            ns > builder->longest_ns)
             builder->longest_ns = ns, unit->frame = segment->frame;
-        ledger->unit_of_segment[s] = (uint32_t)ledger->units.count - 1;
+        ledger->unit_of_segment[s] = at;
         ledger->total_ns += ns;
     }
     while (row < ledger->step_count)
@@ -366,11 +427,9 @@ static bool find_typical(struct ledger *ledger)
     return true;
 }
 
-/* An accelerator works for so little of the steps that they take what the host takes. */
-static bool is_held_by_host(const struct path *path)
+static double share_on_device(const struct path *path)
 {
-    static const double MOST_ON_DEVICE = 0.25;
-    double              ns = 0, on_device_ns = 0;
+    double ns = 0, on_device_ns = 0;
 
     for (size_t s = 0; s < path->segments.count; s++) {
         const struct segment *segment = &path->segments.items[s];
@@ -379,7 +438,30 @@ static bool is_held_by_host(const struct path *path)
         ns += length;
         on_device_ns += segment->on_device ? length : 0;
     }
-    return on_device_ns <= MOST_ON_DEVICE * ns;
+    return ns > 0 ? on_device_ns / ns : 0;
+}
+
+/* An accelerator works for so little of the steps that they take what the host takes, or for so
+ * much that they take what it takes itself. In between neither order is that of the step. */
+static const double MOST_OF_HOST = 0.25, LEAST_OF_DEVICE = 0.5;
+
+static bool find_frames(struct builder *builder)
+{
+    struct ledger     *ledger = builder->ledger;
+    const struct path *path = ledger->path;
+    size_t             count = ledger->study->profile->event_count;
+
+    if (!ledger->is_torch || !path->has_device || share_on_device(path) < LEAST_OF_DEVICE)
+        return true;
+    builder->frame_of = arena_new_array(ledger->scratch, uint32_t, count + 1);
+    if (!builder->frame_of)
+        return false;
+    for (size_t event = 0; event < count; event++)
+        builder->frame_of[event] = NO_ID;
+    ledger->is_of_device = true;
+    for (uint32_t f = 0; f < path->frames.count; f++)
+        builder->frame_of[path->frames.items[f].event] = f;
+    return true;
 }
 
 /* Its ops are the host's own work, not what only feeds an accelerator. */
@@ -389,8 +471,11 @@ static bool is_torch_on_host(const struct study *study)
 
     if (!str_equal(profile_str(profile, profile->framework), STR("pytorch")))
         return false;
-    if (study->path.has_device)
-        return is_held_by_host(&study->path);
+    if (study->path.has_device) {
+        double share = share_on_device(&study->path);
+
+        return share <= MOST_OF_HOST || (share >= LEAST_OF_DEVICE && study->devices->launch_of);
+    }
     for (size_t i = 0; i < profile->devices.count; i++)
         if (profile->devices.items[i].kind != DEVICE_CPU)
             return false;
@@ -414,7 +499,7 @@ bool ledger_open(struct ledger *ledger, struct study *study, struct arena *scrat
     if (!ledger->unit_of_segment || !ledger->first_unit || !ledger->type_class ||
         !ledger->is_user || !ledger->name_waits ||
         !compiled_open(&ledger->compiled, study->profile, scratch) || !look_at_frames(&builder) ||
-        !cut(&builder))
+        !find_frames(&builder) || !cut(&builder))
         return false;
     for (size_t u = 0; u < ledger->units.count; u++)
         ledger->units.items[u].left_ns = ledger->units.items[u].ns;

@@ -294,7 +294,7 @@ static double share_of(const struct finder *finder, const struct work_unit *unit
     if (unit->kind != UNIT_OP)
         return unit->typical_ns > LONGEST_GAP ? share * LONGEST_GAP / unit->typical_ns : share;
     /* The host only starts what an accelerator does. */
-    if (finder->ledger->path->has_device)
+    if (finder->ledger->path->has_device && !finder->ledger->is_of_device)
         return share;
     if (are_single && (operations = convolved(finder->ledger, unit)) > 0) {
         double rest_ns = unit->typical_ns - operations / finder->rate;
