@@ -14,12 +14,12 @@ return rule {
   doc = [[
 Without gradients, a product of two thin matrices gives a weight that the next product takes: an adapter that is
 merged in each call, say; or a matrix of fewer bits is converted and scaled to be one; or, where nothing is trained, the
-weight of a convolution is normed and scaled right before it, as by weight_norm that was left on. Nothing of it changes
-between calls. Recordings make small ops longer than they are, so the price is a bound. In training, one matrix that is
-decomposed or inverted in each step without gradients and not made of a batch right before, or in a function or session
-of TensorFlow before any layer; that it stays the same no recording tells. In PyTorch also rows of ops that
-count, and then compute with nothing but such counts, with the same shapes in each step: filters, windows, masks,
-positions.]],
+weight of a convolution is normed, scaled or inverted right before it, as by weight_norm that was left on. Nothing of
+it changes between calls. Recordings make small ops longer than they are, so the price is a bound. In training, one
+matrix that is decomposed or inverted in each step without gradients and not made of a batch right before, or in a
+function or session of TensorFlow before any layer; that it stays the same no recording tells. In PyTorch also rows of
+ops that count, and then compute with nothing but such counts, with the same shapes in each step: filters, windows,
+masks, positions.]],
 
   check = function(p, cfg)
     return p:in_excess {

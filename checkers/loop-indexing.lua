@@ -31,11 +31,11 @@ Each round pays Python, the dispatcher and the autograd engine some microseconds
 rows at once the same work is a handful of calls. Priced as all rounds but one, and less of it. Silent where the calls
 do long work, where each round works on all that came before, gathers by what the last one picked or leaves nothing
 but what the next one takes, a few slices come together in each of several places, as layers fill caches, and for
-recurrent cells and growing concatenations, which have their own rules. A note only where each round's products have
-other rows, as those of experts: one product takes all only if they are padded or grouped; and where no shapes tell
-whether they have. With an accelerator said where it waits for the host and the calls are over few elements, or where
-slices have gradients as large as what they are cut of, and of rounds that multiply only where more products are trained
-than weights: others are layers.]],
+recurrent cells and growing concatenations, which have their own rules, and where rounds only put parts together, as
+layers do. A note only where each round's products have other rows, as those of experts: one product takes all only if
+they are padded or grouped; and where no shapes tell whether they have. With an accelerator said where it waits for
+the host and the calls are over few elements, or where slices have gradients as large as what they are cut of, and of
+rounds that multiply only where more products are trained than weights: others are layers.]],
 
   check = function(p, cfg)
     local has_device = p:has("device.idle_share")
@@ -52,6 +52,8 @@ than weights: others are layers.]],
           (row.gates < 0.9 * row.repeats or
             math.min(row.picks or 0, row.slices or 0) >= 0.9 * row.repeats) and
           not (row.is_growing and row.concats >= 0.9 * row.repeats) and
+          -- Concatenations come again where nothing is taken apart: layers put halves together.
+          not (row.anchor:find("^(cat|concat|stack)$") and (row.slices or 1) == 0 and (row.picks or 0) == 0) and
           not row.is_history and not row.is_fed_back and not row.is_handed_on and
           -- Where no steps are known, a few rounds that fill the recording are them.
           not (p:has("step.source") and p.fact["step.source"] == "whole-trace" and row.repeats < cfg.max_steps
@@ -113,6 +115,12 @@ than weights: others are layers.]],
           concat_ns = 0,
           readbacks = 0, picks = 64, slices = 192, conversion_ns = 0, kept_ns = 0, flops = 1000000.0, elements = 1000,
           is_growing = false, shapes = "[24,64]" } } } },
+    { name = "layers that put halves together", framework = "pytorch", finding = false,
+      facts = { ["step.ns"] = 2e7 },
+      tables = { eager_loops = { { anchor = "cat", ns = 1.2e7, repeats = 12, body = 11, calls = 132,
+          span_ns = 1.2e7, backward_ns = 0, call_ns = 1e4, view_ns = 2e3, products = 0, gates = 0, concats = 12,
+          concat_ns = 1e6, readbacks = 0, picks = 0, slices = 0, conversion_ns = 0, kept_ns = 0, flops = 0,
+          elements = 8000, is_growing = false, shapes = "[1,80,24]x[1,80,24]" } } } },
     { name = "decoding", framework = "pytorch", finding = false, facts = { ["step.ns"] = 2e7 },
       tables = { eager_loops = { { anchor = "gru_cell", ns = 1.2e7, repeats = 64, body = 9, calls = 576,
           span_ns = 1.2e7, backward_ns = 0, call_ns = 2e3, view_ns = 2e3, products = 64, gates = 64, concats = 0,

@@ -39,7 +39,7 @@ static const struct {
     { "*einsum*", OP_PRODUCT },
     { "*eigh|eigh*|*linalgeigh*|eig|*selfadjointeig*|*svd*|*cholesky*|qr|lu|*householder*|*"
       "matrixinverse*|"
-      "linalginv*|linalgpinv*|linalgsolve*|linalglu*|linalgqr*|linalgmatrixexp*|pinverse|"
+      "linalginv*|linalgpinv*|linalgsolve*|linalglu*|linalgqr*|linalgmatrixexp*|inverse|pinverse|"
       "*triangularsolve*",
       OP_DECOMPOSITION },
     { "*layernorm*|*batchnorm*|*groupnorm*|*rmsnorm*|*instancenorm*", OP_NORMALISATION },

@@ -414,6 +414,28 @@ TEST(words_given_one_by_one)
     }
 }
 
+/* Half of a signal goes through two convolutions, a third mixes both: what that makes is cut for
+ * the next layer of the flow. Where it mixes to other sizes, these are signals one by one. */
+TEST(layers_of_a_flow_are_no_items)
+{
+    for (int is_flow = 0; is_flow < 2; is_flow++) {
+        struct program program;
+
+        start(&program);
+        for (int layer = 0; layer < 8; layer++) {
+            run(&program, "aten::chunk", "f32[1,16,24]", 2000);
+            run(&program, "aten::conv1d", "f32[1,8,24] f32[8,8,3]", 20000);
+            run(&program, "aten::relu", "f32[1,8,24]", 5000);
+            run(&program, "aten::cat", "f32[1,8,24] f32[1,8,24]", 5000);
+            run(&program, "aten::conv1d",
+                is_flow ? "f32[1,16,24] f32[16,16,1]" : "f32[1,16,24] f32[4,16,1]", 20000);
+        }
+        finish(&program);
+        assert_true((claimed(&program, "single-items") > 0) == !is_flow);
+        builder_free(&program.b);
+    }
+}
+
 /* A table of sines is written into zeros: four ops of 0.1 ms in each of two steps. A column is no
  * such table, but data that is written there: three. */
 TEST(tables_that_are_filled)

@@ -1,6 +1,7 @@
 /* derived_weight: without gradients, a product of two thin matrices whose result is the weight of a
  * product just behind it, a matrix that is converted and scaled to be one, or the weight of a
- * convolution that is normed and scaled: weights made again from parameters in each call. */
+ * convolution that is normed, scaled or inverted: weights made again from parameters in each call.
+ */
 #include "analyze/excess/ledger.h"
 
 enum { LOOK_AHEAD = 10, FEWEST_ELEMENTS = 4096 };
@@ -99,7 +100,7 @@ static bool holds_weight(const struct tensor *tensor, const struct tensor *weigh
 
 /* Where nothing is trained and ops right before the convolution at `user` pass over what has the
  * sizes of its weight and not of its data, the first of them, else NO_ID: weight_norm that is left
- * on, or weights that are standardised. */
+ * on, weights that are standardised, or an inverse. */
 static uint32_t normed_from(const struct ledger *ledger, uint32_t user)
 {
     const struct work_unit *layer = &ledger->units.items[user], *unit;
@@ -112,7 +113,7 @@ static uint32_t normed_from(const struct ledger *ledger, uint32_t user)
         return NO_ID;
     while ((unit = op_before(ledger, at, &at)) && unit->phase == UNIT_FORWARD &&
            (unit->op_class == OP_ELEMENTWISE || unit->op_class == OP_REDUCE ||
-            unit->op_class == OP_NORMALISATION) &&
+            unit->op_class == OP_NORMALISATION || unit->op_class == OP_DECOMPOSITION) &&
            holds_weight(unit_input(ledger, unit, 0), weight) &&
            !same_dims(unit_input(ledger, unit, 0), data))
         first = at;
@@ -141,7 +142,8 @@ static bool find(struct ledger *ledger, const struct detector *self)
         if (first != NO_ID &&
             !claim(ledger, self, first, u, "a matrix that is converted and scaled", &cell))
             return false;
-        if (normed != NO_ID && !claim(ledger, self, normed, u, "what is normed and scaled", &cell))
+        if (normed != NO_ID &&
+            !claim(ledger, self, normed, u, "what is normed, scaled or inverted", &cell))
             return false;
         if (!is_plain_product(ledger, &ledger->units.items[u]))
             continue;

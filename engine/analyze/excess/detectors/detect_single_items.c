@@ -195,6 +195,66 @@ static bool takes_like(const struct finder *finder, const struct work_unit *unit
            same_dims(unit_input(finder->ledger, unit, 1), tensor);
 }
 
+/* What a layer makes has these sizes, as far as its operands tell: convolutions that keep the
+ * places of an image, products with a weight. */
+static bool makes(const struct finder *finder, const struct work_unit *layer,
+                  const struct tensor *result)
+{
+    const struct tensor *data = unit_left(finder->ledger, layer);
+    const struct tensor *weight = unit_right(finder->ledger, layer);
+    int8_t               axis, rows;
+
+    if (!data || !weight || !result || data->rank < 2 || result->rank != data->rank)
+        return false;
+    if (layer->op_class == OP_CONVOLUTION) {
+        axis = 1, rows = 0;
+    } else {
+        axis = (int8_t)(data->rank - 1);
+        rows = str_ends(unit_type(finder->ledger, layer), STR("linear")) ? 0 : 1;
+    }
+    if (weight->rank != (layer->op_class == OP_CONVOLUTION ? data->rank : 2))
+        return false;
+    for (int8_t i = 0; i < data->rank; i++)
+        if (result->dims[i] != (i == axis ? weight->dims[rows] : data->dims[i]))
+            return false;
+    return true;
+}
+
+/* A part of a tensor along one axis, or all of it. */
+static bool is_part(const struct tensor *part, const struct tensor *whole)
+{
+    int differing = 0;
+
+    if (!part || !whole || part->rank != whole->rank)
+        return false;
+    for (int8_t i = 0; i < part->rank; i++) {
+        if (part->dims[i] > whole->dims[i])
+            return false;
+        differing += part->dims[i] != whole->dims[i];
+    }
+    return differing <= 1;
+}
+
+/* The last layer of a round makes what the next round begins with, or is cut into it: layers of one
+ * network, each of which takes the last one's result. */
+static bool feeds_next(const struct finder *finder, const struct rounds *rounds,
+                       const struct round_block *block, uint32_t round)
+{
+    uint32_t                begin = block->starts[round + 1], row = begin;
+    const struct tensor    *taken = unit_input(finder->ledger, op_at(finder, rounds, begin), 0);
+    const struct work_unit *unit = NULL;
+
+    for (; row-- > block->starts[round];) {
+        unit = op_at(finder, rounds, row);
+        if (unit->op_class != OP_SLICE)
+            break;
+        if (!is_part(taken, unit_input(finder->ledger, unit, 0)))
+            return false;
+        taken = unit_input(finder->ledger, unit, 0);
+    }
+    return unit && is_product(unit) && unit->phase == UNIT_FORWARD && makes(finder, unit, taken);
+}
+
 /* A result as large as what the network began with can be what it begins with next time. */
 static bool can_feed_next(const struct finder *finder, const struct rounds *rounds,
                           const struct round_block *block, const struct call *call, uint32_t round)
@@ -212,7 +272,7 @@ static bool can_feed_next(const struct finder *finder, const struct rounds *roun
         if (takes_like(finder, unit, first) || (image && takes_like(finder, unit, image)))
             return true;
     }
-    return false;
+    return feeds_next(finder, rounds, block, round);
 }
 
 /* Calls that could be one, on average: as those for two inputs of each step of a sampler, whose
