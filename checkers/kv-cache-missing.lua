@@ -139,7 +139,8 @@ return rule {
   doc = [[
 Products of the same weights get a few rows more in each round and all rows of the round before again: a generation
 that keeps no keys and values. What is needed are the new rows; the first round is the prompt and counts as needed.
-A window of the last words that goes through the network again for each new one counts the same. In recordings of
+A window of the last words that goes through the network again for each new one counts the same. What the host takes to
+start the ops of an accelerator stays. In recordings of
 PyTorch without shapes, calls of attention in rounds that look words up, pick one and join it to the others, and
 join or write nothing else: with a cache an op is still started for the new word. In TensorFlow, calls of a graph
 function that run more ops from call to call and then begin again with few: a loop over the whole text so far. What

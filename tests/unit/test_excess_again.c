@@ -23,6 +23,37 @@ TEST(a_prefix_that_grows)
     builder_free(&program.b);
 }
 
+/* Rounds of 100 to 103 rows that an accelerator works on for 50 us each; the host starts one every
+ * 10 us and takes 3 us for the last. That it does for new rows alone, too: of the second and third
+ * round the accelerator's 40 us go, of the last 47 us, which is less than 102 of 103 rows. */
+TEST(a_prefix_on_an_accelerator)
+{
+    struct program program;
+    char           shapes[64];
+    uint32_t       stream;
+
+    start(&program);
+    stream = builder_timeline(
+        &program.b, program.host,
+        builder_device(&program.b, program.host, "GPU 0", "NVIDIA A100", DEVICE_GPU), "stream 7");
+    for (int round = 0; round < 4; round++) {
+        uint32_t launch = slice(&program, "cudaLaunchKernel", ACTIVITY_LAUNCH, NULL, 2000);
+
+        builder_flow(
+            &program.b, launch,
+            builder_slice(&program.b, stream, "gemm", ACTIVITY_KERNEL, 4000 + round * 50000, 50000),
+            FLOW_LAUNCH);
+        snprintf(shapes, sizeof shapes, "f32[%d,64] f32[64,64]", 100 + round);
+        run(&program, "aten::linear", shapes, 3000);
+        program.now += 7000;
+    }
+    program.now = 204000;
+    finish(&program);
+    assert_true(fabs(claimed(&program, "growing-prefix") - (40e3 + 40e3 + 47e3)) < 1);
+    assert_sums(&program);
+    builder_free(&program.b);
+}
+
 /* Rounds of 8, 9, 10, 11 rows through a layer and a head of 1 ms each, of which one row is kept by
  * an op of 5 us: of the layer each round but the first needs one row, as the head of the third
  * does, and the others' heads are rows thrown away. */

@@ -506,3 +506,23 @@ bool ledger_open(struct ledger *ledger, struct study *study, struct arena *scrat
     return mark_trained(ledger) && measure_start(ledger) &&
            (!ledger->is_torch || find_typical(ledger));
 }
+
+double unit_start_ns(const struct ledger *ledger, uint32_t row)
+{
+    static const double     LONGEST_NS = 1e6; /* more is work of its own */
+    const struct work_unit *unit = &ledger->units.items[row], *next;
+    uint32_t                end = ledger->first_unit[unit->step + 1];
+    double                  ns = (double)(unit->end_ns - unit->start_ns);
+
+    if (!ledger->is_of_device || unit->kind != UNIT_OP)
+        return 0;
+    for (uint32_t u = row + 1; u < end; u++) {
+        next = &ledger->units.items[u];
+        if (next->kind != UNIT_OP)
+            continue;
+        if (next->start_ns > unit->end_ns && (double)(next->start_ns - unit->start_ns) < LONGEST_NS)
+            ns = (double)(next->start_ns - unit->start_ns);
+        break;
+    }
+    return ns;
+}

@@ -3,6 +3,7 @@
 #include "analyze/excess/ledger.h"
 #include "base/sort.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 enum { FEWEST_ROUNDS = 3 };
@@ -140,10 +141,14 @@ static void claim(struct finder *finder, const struct run *run, uint32_t cell)
 
         for (uint32_t u = first; u < end && u < ledger->units.count; u++) {
             struct work_unit *unit = &ledger->units.items[u];
+            double            start_ns = unit_start_ns(ledger, u);
 
-            if (unit->kind == UNIT_OP && unit->phase == UNIT_FORWARD && unit->op_class != OP_SORT &&
-                unit->step == ledger->units.items[first].step && !is_left(ledger, u, r))
-                ledger_claim(ledger, cell, unit, 1 - run->step / rounds[r].rows);
+            /* On an accelerator the new rows' ops are still to be started one by one. */
+            if (unit->kind == UNIT_OP && unit->ns > start_ns && unit->phase == UNIT_FORWARD &&
+                unit->op_class != OP_SORT && unit->step == ledger->units.items[first].step &&
+                !is_left(ledger, u, r))
+                ledger_claim(ledger, cell, unit,
+                             fmin(1 - run->step / rounds[r].rows, 1 - start_ns / unit->ns));
         }
     }
 }
