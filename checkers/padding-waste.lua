@@ -57,34 +57,19 @@ local function mixed_lengths(p, cfg)
   }
 end
 
--- Tokens that a server's compiled program reads prompts for: rows of its largest products of weights; nil where they
--- have several lengths.
-local function prompt_length(p)
-  local length, most_ns
-  local products = p:table("ops"):where { module = { like = "prefill" },
-                                          type = { like = "^(dot|custom-call|fusion)$" } }
-  for row in products:top("self_ns", 32):each() do
-    local rows, inner, same = (row.shapes or ""):match("^\\[(\\d+),(\\d+)\\]x\\[(\\d+),\\d+\\]->")
-    if rows and inner == same and tonumber(rows) > 1 and row.self_ns >= 0.2 * (most_ns or row.self_ns) then
-      if length and length ~= rows then return nil end
-      length, most_ns = rows, most_ns or row.self_ns
-    end
-  end
-  return tonumber(length)
-end
-
 -- A server in JAX that reads all prompts by one program, for as many tokens as the longest has.
 local function one_bucket(p, cfg)
-  local phases = p:has("engine_phases") and p:has("ops") and p:table("engine_phases") or nil
+  local phases = p.framework == "jax" and p:has("engine_phases") and p:table("engine_phases") or nil
   local prefill = phases and phases:where { phase = "prefill" }:rows()[1]
   if not prefill or prefill.steps < cfg.min_prompts or phases:where { phase = "decode" }:count() == 0 then
     return nil
   end
-  local length, all_ns, prompt_ns = prompt_length(p), 0, 0
-  if not length or length < cfg.min_prompt then return nil end
+  local length, all_ns, prompt_ns = prefill.tokens or 0, 0, 0
+  if length < cfg.min_prompt then return nil end
   for row in p:table("engine_steps"):each() do
     local ns = row.device_ns + (row.gap_ns or 0)
     all_ns, prompt_ns = all_ns + ns, prompt_ns + (row.phase == "prefill" and ns or 0)
+    if row.phase == "prefill" and row.tokens ~= length then return nil end
   end
   local ns = prompt_ns / all_ns * p.fact["step.ns"]
   if ns < cfg.min_share * p.fact["step.ns"] then return nil end
@@ -211,18 +196,17 @@ twice the mean.]],
     -- Four fifths of 10 ms read prompts: 8 ms, of which 0.85 * (1 - 256 / 2048) are expected to be padding.
     { name = "prompts for the longest", framework = "jax", format = "xspace", finding = true, severity = "info",
       impact_ns = 5.95e6, facts = { ["step.ns"] = 1e7, ["step.used"] = 3 },
-      tables = { engine_steps = { { phase = "prefill", device_ns = 4e6 }, { phase = "decode", device_ns = 1e6 } },
-                 engine_phases = { { phase = "prefill", steps = 8 }, { phase = "decode", steps = 8 } }, work = {},
-                 ops = { { name = "custom-call.1", type = "custom-call", module = "jit_prefill", self_ns = 2e6,
-                           shapes = "[2048,1024]x[1024,4096]->[2048,4096],[33554432]" } } } },
+      tables = { engine_steps = { { phase = "prefill", tokens = 2048, device_ns = 4e6 },
+                                  { phase = "decode", tokens = 16, device_ns = 1e6 } },
+                 engine_phases = { { phase = "prefill", steps = 8, tokens = 2048 },
+                                   { phase = "decode", steps = 8, tokens = 16 } }, work = {} } },
     { name = "prompts of two lengths", framework = "jax", format = "xspace", finding = false,
       facts = { ["step.ns"] = 1e7, ["step.used"] = 3 },
-      tables = { engine_steps = { { phase = "prefill", device_ns = 4e6 }, { phase = "decode", device_ns = 1e6 } },
-                 engine_phases = { { phase = "prefill", steps = 8 }, { phase = "decode", steps = 8 } }, work = {},
-                 ops = { { name = "custom-call.1", type = "custom-call", module = "jit_prefill", self_ns = 2e6,
-                           shapes = "[2048,1024]x[1024,4096]->[2048,4096],[33554432]" },
-                         { name = "custom-call.2", type = "custom-call", module = "jit_prefill", self_ns = 1e6,
-                           shapes = "[1024,1024]x[1024,4096]->[1024,4096],[33554432]" } } } },
+      tables = { engine_steps = { { phase = "prefill", tokens = 2048, device_ns = 4e6 },
+                                  { phase = "prefill", tokens = 1024, device_ns = 2e6 },
+                                  { phase = "decode", tokens = 16, device_ns = 1e6 } },
+                 engine_phases = { { phase = "prefill", steps = 8, tokens = 1536 },
+                                   { phase = "decode", steps = 8, tokens = 16 } }, work = {} } },
     { name = "no transforms", framework = "jax", format = "xspace", finding = false,
       facts = { ["step.ns"] = 1e7, ["step.used"] = 3 },
       tables = { work = {}, excess = { { cell = 1, flaw = "other", ns = 6e6, share = 0.6, factor = 0.1 } } } },

@@ -220,6 +220,46 @@ TEST(other_work_between_steps_is_no_gap)
     builder_free(&b);
 }
 
+/* A step of 16 requests: 20 us of products over 16 rows, in either layout, and 8 over one. */
+TEST(rows_of_compiled_products_are_tokens)
+{
+    static const struct {
+        const char *tensors;
+        int64_t     ns;
+    } products[] = {
+        { "bf16[16,64] bf16[64,32] -> bf16[16,32]", 12000 },
+        { "bf16[64,1] bf16[64,99] -> bf16[1,99]", 8000 },
+        { "bf16[64,16] bf16[64,32] -> bf16[16,32]", 8000 },
+        { "f32[16,64] f32[16,64] -> f32[16,64]", 90000 }, /* no product */
+    };
+    struct profile_builder b;
+    struct err             err = { 0 };
+    uint32_t               host = builder_start_host(&b, FORMAT_XSPACE);
+    uint32_t gpu = builder_device(&b, host, "GPU 0", "NVIDIA H100 80GB HBM3", DEVICE_GPU);
+    uint32_t thread = builder_timeline(&b, host, NO_ID, "python");
+    uint32_t stream = builder_timeline(&b, host, gpu, "stream 7");
+    uint32_t launch;
+    int64_t  at = 10000;
+
+    builder_slice(&b, thread, "decode_step", ACTIVITY_OTHER, 0, 20000);
+    launch = builder_slice(&b, thread, "cuGraphLaunch", ACTIVITY_LAUNCH, 5000, 2000);
+    for (size_t i = 0; i < sizeof products / sizeof *products; i++) {
+        uint32_t op = builder_op(&b, "fusion", "fusion", products[i].tensors);
+        uint32_t kernel = builder_event(
+            &b, stream, builder_activity(&b, "fusion", ACTIVITY_KERNEL, op), at, products[i].ns);
+
+        b.profile.ops.items[op].program = builder_name(&b, "jit_decode_step(3)");
+        builder_flow(&b, launch, kernel, FLOW_LAUNCH);
+        at += products[i].ns;
+    }
+    builder_step(&b, host, 0, 1000000);
+    builder_finish(&b);
+    assert_true(analysis_devices.run(&b.study, &err));
+    assert_true(analysis_serving.run(&b.study, &err));
+    assert_true(builder_cell(&b, "engine_phases", "phase", "decode", "tokens") == 16);
+    builder_free(&b);
+}
+
 /* Pictures are decoded, and layers. */
 TEST(ranges_that_decode_alone_are_no_server)
 {

@@ -202,6 +202,22 @@ static void count_tokens(const struct serving *serving, uint32_t event, struct e
         step->cached_tokens = fmax(step->cached_tokens, profile->kernel_configs.items[row].grid[0]);
 }
 
+/* As many tokens as most of the time of products has rows. */
+static void count_rows(const struct profile *profile, uint32_t event, struct engine_step *step)
+{
+    uint32_t op = event_activity(profile, event)->op;
+    double   rows = op == NO_ID ? 0 : program_product_rows(profile, &profile->ops.items[op]);
+    double   ns = (double)event_duration_ns(profile, event);
+
+    if (rows <= 0)
+        return;
+    step->product_ns += rows == step->product_rows ? ns : -ns;
+    if (step->product_ns < 0) {
+        step->product_ns = -step->product_ns;
+        step->product_rows = rows;
+    }
+}
+
 static void add_work(struct serving *serving, uint32_t event)
 {
     const struct profile *profile = serving->study->profile;
@@ -223,6 +239,7 @@ static void add_work(struct serving *serving, uint32_t event)
     if (kind != ACTIVITY_KERNEL && kind != ACTIVITY_COLLECTIVE)
         return;
     count_tokens(serving, event, step);
+    count_rows(profile, event, step);
     step->kernels++;
     step->graph_kernels += str_contains(profile_str(profile, event_activity(profile, launch)->name),
                                         STR("GraphLaunch"));
@@ -321,6 +338,8 @@ static bool collect(struct serving *serving)
 
         if (step->mark.tokens < 0 && step->cached_tokens > 0)
             step->mark.tokens = step->cached_tokens;
+        else if (step->mark.tokens < 0 && step->product_rows > 0)
+            step->mark.tokens = step->product_rows;
         if (step->kernels > 0)
             serving->steps.list.items[kept++] = *step;
     }

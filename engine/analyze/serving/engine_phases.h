@@ -15,7 +15,9 @@ struct engine_step {
     struct engine_mark mark;
     double             kernel_ns, kernels, graph_kernels; /* NaN: not known */
     double             cached_tokens; /* by the launch of the kernel that does so; 0: not told */
-    double             other_ns;      /* since the step before, of work that is no step */
+    double             product_rows,
+        product_ns;  /* of most of its products' time; by how much more than others */
+    double other_ns; /* since the step before, of work that is no step */
 };
 struct engine_steps {
     VEC(struct engine_step) list; /* by start; each with work of its own */

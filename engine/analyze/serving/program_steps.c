@@ -7,6 +7,29 @@
 
 #include <math.h>
 
+/* Whether a matrix has these two lengths, in either order; the other one's length is `common`. */
+static bool has_side(const struct tensor *tensor, int64_t side, int64_t *common)
+{
+    if (tensor->rank != 2 || (tensor->dims[0] != side && tensor->dims[1] != side))
+        return false;
+    *common = tensor->dims[tensor->dims[0] == side];
+    return true;
+}
+
+double program_product_rows(const struct profile *profile, const struct op *op)
+{
+    const struct tensor *tensors = profile->tensors.items + op->first_input;
+    const struct tensor *result = profile->tensors.items + op->first_output;
+    int64_t              common, other;
+
+    if (!op->program || op->input_count < 2 || op->output_count < 1 || result->rank != 2)
+        return 0;
+    return has_side(&tensors[0], result->dims[0], &common) &&
+                   has_side(&tensors[1], result->dims[1], &other) && common == other
+               ? (double)result->dims[0]
+               : 0;
+}
+
 /* As recorded; a line of programs puts the program's identity behind it, "jit_decode_step(1219)".
  */
 static uint32_t name_of(const struct study *study, const struct run *run)

@@ -12,6 +12,9 @@
 const char *program_phase(struct str name);
 /* Whether only servers have such programs. */
 bool program_is_server(struct str name);
+/* Rows [r] of a product of two matrices, [r,k] x [k,n] -> [r,n] in any layout, that JAX compiled:
+ * as many tokens go through it. 0: no such product. */
+double program_product_rows(const struct profile *profile, const struct op *op);
 /* Adds a step a run, by start, and sets steps->are_programs; none where no program's name tells.
  * Runs behind analysis_devices. false: the arena is exhausted. O(activities), with steps O(events
  * log events). */
