@@ -109,6 +109,34 @@ local function cut_head(p, cfg)
   }
 end
 
+-- TensorFlow: a shuffle that is a matter moves whole rows, for an order of numbers is drawn in microseconds. With what
+-- joins columns for it.
+local function shuffled_table(p, cfg)
+  local ops = p:table("ops")
+  local shuffle = ops:where { type = "RandomShuffle" }:top("self_ns", 1):rows()[1]
+  local step_ns, all_ns = p.fact["step.ns"], ops:sum("self_ns")
+  if not shuffle or shuffle.self_ns < cfg.min_shuffle * step_ns then return nil end
+  local ns, names = shuffle.self_ns, "\\Q" .. shuffle.name .. "\\E"
+  local joined = ops:where { type = "ConcatV2" }:top("self_ns", 1):rows()[1]
+  if joined and not joined.name:find("^gradient") and joined.self_ns >= 0.2 * shuffle.self_ns then
+    ns, names = ns + joined.self_ns, names .. "|\\Q" .. joined.name:gsub(",", ".") .. "\\E"
+  end
+  local spared_ns = (1 - cfg.taken) * math.min(ns, ns / math.max(all_ns, 1) * step_ns)
+  return finding {
+    title = ("A whole table is shuffled in each step: %s"):format(fmt.ms(ns)),
+    severity = spared_ns >= cfg.min_loud_share * step_ns and "warn" or "info",
+    subject = { op = shuffle.name },
+    evidence = { { "shuffling, and joining for it, a step", ns, "ns", share = math.min(1, ns / step_ns) } },
+    condition = ("shuffling takes %s of the step, %s accepted"):format(
+      fmt.pct(math.min(1, shuffle.self_ns / step_ns)), fmt.pct(cfg.min_shuffle)),
+    remedy = { text = "Draw the numbers of the rows that the batch takes, and gather these.",
+               code = "rows = tf.gather(x, tf.random.uniform([b], 0, n, tf.int32))   # not tf.random.shuffle(x)[:b]" },
+    impact = impact.replay { { "scale", name = names, factor = cfg.taken },
+                             fallback = impact.exposed { ns = spared_ns } },
+    confidence = "medium",
+  }
+end
+
 return rule {
   id = "dead-compute", api = 1, version = "1.0.0",
   title = "Most rows of a product are thrown away",
@@ -125,7 +153,9 @@ return rule {
     wider = { default = 4, min = 1, max = 1e6, unit = "ratio",
       doc = "TensorFlow: gradient of the bias of a layer that is cut, over that of any other" },
     taken = { default = 0.1, min = 0, max = 1, unit = "share",
-      doc = "of the results of such a layer, the part that is expected to be taken" },
+      doc = "of the results of such a layer, or the rows of a shuffled table, the part that is expected to be taken" },
+    min_shuffle = { default = 0.15, min = 0, max = 1, unit = "share",
+      doc = "TensorFlow: share of the step in one shuffle, from which it is of a table's rows" },
   },
   doc = [[
 The op behind a product keeps a few of its rows: a head over all positions of which the last is read, say. Priced as
@@ -138,7 +168,7 @@ of complex numbers whose data is real, or of which the real part alone is taken,
 the same layers beside each other that are joined behind a choice of one or two of them and its mask: all but those;
 and gradients of all outputs that take a hundred times as long as the model: a bound, since outputs may be as many.
 So is a dense layer far wider than all others in whose gradient a slice is filled up that is as large: nine tenths of
-it.]],
+it; and a shuffle that takes much of the step, for it moves whole rows.]],
 
   check = function(p, cfg)
     local list = {}
@@ -154,7 +184,7 @@ it.]],
       if found then list[#list + 1] = found end
     end
     if #list == 0 and p.framework == "tensorflow" and p.format == "xspace" and p:has("ops") then
-      list[1] = cut_head(p, cfg)
+      list[1] = cut_head(p, cfg) or shuffled_table(p, cfg)
     end
     return list
   end,
@@ -184,6 +214,16 @@ it.]],
         { name = "gradient_tape/model/head/BiasAdd/BiasAddGrad", type = "BiasAddGrad", self_ns = 2e6 },
         { name = "gradient_tape/model/strided_slice/StridedSliceGrad", type = "StridedSliceGrad", self_ns = 1e6 },
         { name = "gradient_tape/model/dense/BiasAdd/BiasAddGrad", type = "BiasAddGrad", self_ns = 4e5 } } } },
+    -- Nine tenths of 5 ms of 6.
+    { name = "a table that is shuffled for a batch", framework = "tensorflow", format = "xspace", finding = true,
+      severity = "warn", replay = { 4.5e6 }, facts = { ["step.ns"] = 1e7 },
+      tables = { excess = {}, ops = { { name = "RandomShuffle", type = "RandomShuffle", self_ns = 4e6 },
+                                      { name = "concat", type = "ConcatV2", self_ns = 1e6 },
+                                      { name = "dense/MatMul", type = "_MklMatMul", self_ns = 1e6 } } } },
+    { name = "an order that is drawn", framework = "tensorflow", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { excess = {}, ops = { { name = "RandomShuffle", type = "RandomShuffle", self_ns = 5e4 },
+                                      { name = "dense/MatMul", type = "_MklMatMul", self_ns = 6e6 } } } },
     { name = "a mask over all experts", framework = "tensorflow", format = "xspace", finding = true,
       severity = "warn", replay = { 6e6 }, facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "idle-experts", op = "MatMul", ns = 6e6, share = 0.6,
