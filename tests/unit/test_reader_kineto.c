@@ -561,3 +561,23 @@ TEST(ranks_past_the_budget_are_left_out)
     assert_false(has_note(&reading.profile, "is left out"));
     arena_free(&reading.arena);
 }
+
+/* All tensors of long lists count, as those that an optimizer takes. */
+TEST(long_lists_of_operands)
+{
+    struct reading reading;
+    struct arena   arena = { 0 };
+    struct text    text = { .arena = &arena };
+
+    text_print(&text, "{\"traceEvents\": [{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": "
+                      "\"aten::_fused_sgd_\", \"pid\": 1, \"tid\": 1, \"ts\": 1, \"dur\": 5, "
+                      "\"args\": {\"Input Dims\": [[[3, 4]");
+    for (int i = 1; i < 100; i++)
+        text_print(&text, ", [%d]", i);
+    text_print(&text, "], [[5]]], \"Input type\": [\"TensorList\", \"TensorList\"]}}]}");
+    read_text(&reading, text_str(&text));
+    assert_true(reading.is_fine);
+    assert_int_equal(reading.profile.ops.items[0].input_count, 101);
+    arena_free(&reading.arena);
+    arena_free(&arena);
+}

@@ -454,6 +454,7 @@ static int64_t gather_bytes(const struct kineto_operands *operands)
                                                                   dtype_bits(indices->dtype) / 8);
 }
 
+enum { MANY_OPERANDS = 64 };
 /* Operands and results; < 0 unknown. Results that no row tells are not counted, so the sum is at
  * least what moves. */
 static int64_t shape_bytes(struct str name, const struct kineto_operands *operands,
@@ -465,7 +466,7 @@ static int64_t shape_bytes(struct str name, const struct kineto_operands *operan
 
     if (is_view(name))
         return 0;
-    if (operands->count == KINETO_MAX_OPERANDS) /* there may be more */
+    if (operands->count >= MANY_OPERANDS) /* lists, of which some are written as well */
         return -1;
     if (str_equal(name, STR("aten::embedding")) || str_equal(name, STR("aten::index_select")))
         return lookup_bytes(name, operands, event);

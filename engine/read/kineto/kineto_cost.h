@@ -4,10 +4,9 @@
 
 #include "read/kineto/reader_kineto.h"
 
-enum { KINETO_MAX_OPERANDS = 64 };
 struct kineto_operands { /* the tensors among the arguments, members of lists too */
-    struct tensor list[KINETO_MAX_OPERANDS];
-    size_t        count;
+    const struct tensor *list;
+    size_t               count;
 };
 /* Sets op->flops (a multiplication and an addition are two) and op->bytes (read and written); < 0 unknown. */
 void kineto_cost(struct str name, const struct kineto_event *event,

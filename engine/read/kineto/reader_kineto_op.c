@@ -16,14 +16,13 @@ static void scan_dims(struct json_scan *scan, struct tensor *tensor)
     }
 }
 
-static void add_operand(struct kineto_operands *operands, const struct tensor *tensor)
+static void add_operand(struct kineto *kineto, const struct tensor *tensor)
 {
-    if (operands->count < KINETO_MAX_OPERANDS)
-        operands->list[operands->count++] = *tensor;
+    kineto->is_full |= !vec_push(&kineto->profile->tensors, kineto->profile->arena, *tensor);
 }
 
 /* One argument: dimensions, or for a list of tensors several of them. */
-static void scan_operand(struct json_scan *scan, struct str type, struct kineto_operands *operands)
+static void scan_operand(struct kineto *kineto, struct json_scan *scan, struct str type)
 {
     struct tensor tensor = { .dtype = (uint8_t)kineto_dtype(type), .rank = -1 };
 
@@ -42,16 +41,16 @@ static void scan_operand(struct json_scan *scan, struct str type, struct kineto_
             }
             scan->at++;
             scan_dims(scan, &member);
-            add_operand(operands, &member);
+            add_operand(kineto, &member);
         }
         return;
     }
     scan_dims(scan, &tensor);
     if ((tensor.rank || tensor.dtype != DTYPE_UNKNOWN) && kineto_is_tensor_type(type))
-        add_operand(operands, &tensor);
+        add_operand(kineto, &tensor);
 }
 
-static void scan_operands(const struct kineto_event *event, struct kineto_operands *operands)
+static void scan_operands(struct kineto *kineto, const struct kineto_event *event)
 {
     struct str       dims = event->fields[FIELD_DIMS];
     struct str       types = kineto_has(event, FIELD_TYPES) ? event->fields[FIELD_TYPES] : STR("");
@@ -68,28 +67,29 @@ static void scan_operands(const struct kineto_event *event, struct kineto_operan
             type = json_scalar(&type_scan);
         else
             has_types = false;
-        scan_operand(&scan, type, operands);
+        scan_operand(kineto, &scan, type);
     }
 }
 
 uint32_t kineto_add_op(struct kineto *kineto, const struct kineto_event *event, uint32_t name)
 {
-    struct profile        *profile = kineto->profile;
-    struct kineto_operands operands = { 0 };
-    struct op              op = OP_UNKNOWN;
+    struct profile *profile = kineto->profile;
+    struct op       op = OP_UNKNOWN;
 
     op.name = op.type = name;
     op.first_input = (uint32_t)profile->tensors.count;
     op.is_eager = true;
     if (kineto_has(event, FIELD_DIMS)) {
-        scan_operands(event, &operands);
+        struct kineto_operands operands;
+
+        scan_operands(kineto, event);
+        operands = (struct kineto_operands) { .list = profile->tensors.items + op.first_input,
+                                              .count = profile->tensors.count - op.first_input };
         kineto_cost(profile_str(profile, name), event, &operands, &op);
         profile->has_shapes = true;
     }
     op.flops = kineto_integer(event, FIELD_FLOPS, op.flops);
-    for (size_t i = 0; i < operands.count; i++)
-        kineto->is_full |= !vec_push(&profile->tensors, profile->arena, operands.list[i]);
-    op.input_count = (uint32_t)operands.count;
+    op.input_count = (uint32_t)(profile->tensors.count - op.first_input);
     op.first_output = (uint32_t)profile->tensors.count;
     if (!vec_push(&profile->ops, profile->arena, op)) {
         kineto->is_full = true;
