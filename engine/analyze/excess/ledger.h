@@ -66,7 +66,7 @@ struct ledger {
     double          total_ns;
     double          start_ns; /* what starting an op costs */
     bool            is_torch, has_backward;
-    bool is_of_device; /* ops stand in the order and for the time of an accelerator's work */
+    bool            is_of_device; /* most of the steps is an accelerator's work */
 };
 
 /* One structure that shows waste. */

@@ -19,13 +19,14 @@ struct builder {
     uint32_t      *update; /* by frame: the frame of the optimizer's step that it is in, or NO_ID */
     int64_t       *update_ns; /* by frame of such a step: from when on it is one, see below */
     uint32_t      *place; /* by frame: name of the program's own function that it is in; 0 none */
-    uint32_t      *frame_of;   /* by event: its frame, NO_ID none; NULL: the host holds the step */
-    double         longest_ns; /* of the last unit's segments */
+    uint32_t *launcher;   /* of eager programs, by frame of an accelerator's work: that of its call,
+                             or NO_ID; NULL: others */
+    double longest_ns;    /* of the last unit's segments */
 };
 
 /* Nodes of the backward pass are ops in recordings of PyTorch, and hold those that work. */
 static uint8_t role_of(const struct profile *profile, const struct activity *activity,
-                       bool is_torch)
+                       bool is_torch, bool launches)
 {
     struct str name = profile_str(profile, activity->name);
 
@@ -33,6 +34,8 @@ static uint8_t role_of(const struct profile *profile, const struct activity *act
         return FRAME_NODE;
     if (str_starts(name, STR("Optimizer.step")))
         return FRAME_UPDATE;
+    if (launches && str_fits(name, "Torch-Compiled Region*|CompiledFunction*|## Call CompiledFx*"))
+        return FRAME_OP;
     if (activity->kind != ACTIVITY_OP)
         return FRAME_PLAIN;
     if (is_torch && !str_fits(name, "*::*|autograd::*"))
@@ -82,7 +85,9 @@ static bool look_at_frames(struct builder *builder)
         uint8_t               *role = &builder->role[activity->name];
 
         if (!*role)
-            *role = (uint8_t)(role_of(profile, activity, builder->ledger->is_torch) + 1);
+            *role = (uint8_t)(role_of(profile, activity, builder->ledger->is_torch,
+                                      builder->launcher != NULL) +
+                              1);
         builder->owner[f] = parent == NO_ID ? NO_ID : builder->owner[parent];
         builder->node[f] = parent == NO_ID ? NO_ID : builder->node[parent];
         builder->place[f] = is_own(builder->ledger, activity) ? activity->name
@@ -95,7 +100,8 @@ static bool look_at_frames(struct builder *builder)
             builder->node[f] = frame->event;
             keep_closure(builder, f);
         }
-        /* Compiled programs nest their instructions; eager ones their wrappers. */
+        /* Compiled programs nest their instructions; eager ones their wrappers, and what the
+         * compiler made of a function is one for an accelerator. */
         if (*role == FRAME_OP + 1 && (!builder->ledger->is_torch || builder->owner[f] == NO_ID))
             builder->owner[f] = f;
     }
@@ -110,28 +116,35 @@ static uint8_t class_of(struct ledger *ledger, uint32_t type)
     return (uint8_t)(ledger->type_class[type] - 1);
 }
 
-/* An accelerator's work stands at the call that launched it, where it is what holds the step. */
-static uint32_t frame_at(const struct builder *builder, const struct segment *segment)
+/* The host's event that a segment is for. */
+static uint32_t host_frame(const struct builder *builder, const struct segment *segment)
 {
-    const struct study *study = builder->ledger->study;
-    uint32_t            event, launch;
+    return segment->on_device && builder->launcher && segment->frame != NO_ID &&
+                   builder->launcher[segment->frame] != NO_ID
+               ? builder->launcher[segment->frame]
+               : segment->frame;
+}
 
-    if (!segment->on_device || !builder->frame_of || segment->frame == NO_ID)
-        return segment->frame;
-    event = builder->ledger->path->frames.items[segment->frame].event;
-    launch = study->devices->launch_of[event];
-    return launch < study->profile->event_count ? builder->frame_of[launch] : NO_ID;
+/* When the host was at it. */
+static int64_t host_ns(const struct builder *builder, const struct segment *segment)
+{
+    uint32_t frame = host_frame(builder, segment);
+
+    return frame == segment->frame
+               ? segment->start_ns
+               : event_start_ns(builder->ledger->study->profile,
+                                builder->ledger->path->frames.items[frame].event);
 }
 
 static bool add_unit(struct builder *builder, const struct segment *segment, uint32_t owner)
 {
-    uint32_t              frame = frame_at(builder, segment);
     struct ledger        *ledger = builder->ledger;
     const struct path    *path = ledger->path;
     const struct profile *profile = ledger->study->profile;
+    uint32_t              frame = host_frame(builder, segment);
     struct work_unit      unit = { .start_ns = segment->start_ns,
                                    .step = 0,
-                                   .frame = owner != NO_ID ? owner : frame,
+                                   .frame = owner != NO_ID ? owner : segment->frame,
                                    .node = NO_ID,
                                    .op = NO_ID,
                                    .cell = NO_ID,
@@ -139,26 +152,21 @@ static bool add_unit(struct builder *builder, const struct segment *segment, uin
 
     if (frame != NO_ID) {
         uint32_t update = builder->update[frame];
-        int64_t  at_ns = frame == segment->frame
-                             ? segment->start_ns
-                             : event_start_ns(profile, path->frames.items[frame].event);
 
         unit.node = builder->node[frame];
-        unit.phase = unit.node != NO_ID                                       ? UNIT_BACKWARD
-                     : update != NO_ID && at_ns >= builder->update_ns[update] ? UNIT_UPDATE
-                                                                              : UNIT_FORWARD;
+        unit.phase = unit.node != NO_ID ? UNIT_BACKWARD
+                     : update != NO_ID && host_ns(builder, segment) >= builder->update_ns[update]
+                         ? UNIT_UPDATE
+                         : UNIT_FORWARD;
     }
     if (segment->part == PART_INPUT)
         unit.phase = UNIT_INPUT;
-    unit.kind = !builder->frame_of && (segment->part == PART_HOST || segment->part == PART_UNKNOWN)
-                    ? UNIT_PAUSE
-                    : UNIT_OTHER;
+    unit.kind =
+        segment->part == PART_HOST || segment->part == PART_UNKNOWN ? UNIT_PAUSE : UNIT_OTHER;
     if (owner != NO_ID) {
         const struct activity *activity = event_activity(profile, path->frames.items[owner].event);
 
         unit.kind = UNIT_OP;
-        if (builder->frame_of)
-            unit.start_ns = event_start_ns(profile, path->frames.items[owner].event);
         unit.op = activity->op;
         unit.type = ledger->is_torch || unit.op == NO_ID ? activity->name
                                                          : profile->ops.items[unit.op].type;
@@ -174,56 +182,21 @@ static uint32_t place_of(const struct builder *builder, uint32_t frame)
     return frame == NO_ID ? 0 : builder->place[frame];
 }
 
-static bool is_op_at(const struct work_unit *unit, uint32_t owner)
-{
-    return unit->kind == UNIT_OP && unit->frame == owner;
-}
-
-/* In the order of an accelerator's work: an op goes on behind a gap between its kernels. */
-static uint32_t unit_on_device(const struct builder *builder, const struct segment *segment,
-                               uint32_t owner, uint32_t first)
-{
-    const struct work_unit *units = builder->ledger->units.items;
-    uint32_t                count = (uint32_t)builder->ledger->units.count;
-
-    if (owner == NO_ID)
-        return units[count - 1].kind != UNIT_OP && units[count - 1].part == segment->part
-                   ? count - 1
-                   : NO_ID;
-    if (is_op_at(&units[count - 1], owner))
-        return count - 1;
-    return units[count - 1].kind != UNIT_OP && count > first + 1 &&
-                   is_op_at(&units[count - 2], owner)
-               ? count - 2
-               : NO_ID;
-}
-
-/* The unit that a segment goes on with, or NO_ID. A pause ends where another function of the
- * program goes on. */
-static uint32_t unit_of(const struct builder *builder, const struct segment *segment,
-                        uint32_t owner, uint32_t first)
+/* A pause ends where another function of the program goes on. */
+static bool continues(const struct builder *builder, const struct segment *segment, uint32_t owner,
+                      uint32_t first)
 {
     const struct ledger    *ledger = builder->ledger;
-    uint32_t                count = (uint32_t)ledger->units.count;
     const struct work_unit *last;
-    bool                    goes_on;
 
-    if (count <= first)
-        return NO_ID;
-    if (builder->frame_of)
-        return unit_on_device(builder, segment, owner, first);
-    /* Where the host holds the step, what an accelerator does meanwhile, and what is on its way to
-     * it, is no op of its own. */
-    if (ledger->is_torch && ledger->path->has_device &&
-        (segment->on_device || segment->part == PART_IDLE_LAUNCH))
-        return count - 1;
-    last = &ledger->units.items[count - 1];
-    goes_on = owner != NO_ID
-                  ? is_op_at(last, owner)
-                  : last->kind != UNIT_OP && last->part == segment->part &&
-                        last->end_ns == segment->start_ns &&
-                        place_of(builder, last->frame) == place_of(builder, segment->frame);
-    return goes_on ? count - 1 : NO_ID;
+    if (ledger->units.count <= first)
+        return false;
+    last = &ledger->units.items[ledger->units.count - 1];
+    if (owner != NO_ID)
+        return last->kind == UNIT_OP && last->frame == owner;
+    return last->kind != UNIT_OP && last->part == segment->part &&
+           last->end_ns == segment->start_ns &&
+           place_of(builder, last->frame) == place_of(builder, segment->frame);
 }
 
 /* What an accelerator does of a compiled program is an instruction of it; of others only the kernel
@@ -247,49 +220,190 @@ static uint32_t owner_of(const struct builder *builder, const struct segment *se
 {
     if (segment->frame == NO_ID || segment->part == PART_INPUT)
         return NO_ID;
-    if (builder->frame_of) {
-        uint32_t frame = frame_at(builder, segment);
-
-        return segment->on_device && frame != NO_ID ? builder->owner[frame] : NO_ID;
-    }
+    if (host_frame(builder, segment) != segment->frame)
+        return builder->owner[host_frame(builder, segment)];
     return segment->on_device ? owner_on_device(builder, segment) : builder->owner[segment->frame];
+}
+
+/* What a unit is made of, in the order of the host's work: a segment of the path, of which what an
+ * accelerator does for an op goes with the op; or an op that took nothing of it. */
+struct piece {
+    int64_t  at_ns;
+    uint32_t segment, owner; /* rows, or NO_ID */
+    uint32_t step;           /* row of path->step_rows */
+};
+struct pieces {
+    VEC(struct piece) list;
+};
+
+static int compare_times(const void *a, const void *b)
+{
+    const struct piece *left = a, *right = b;
+
+    return IN_ORDER(COMPARE(left->at_ns, right->at_ns), COMPARE(left->owner, right->owner),
+                    COMPARE(left->segment, right->segment));
+}
+
+static int compare_pieces(const void *a, const void *b)
+{
+    const struct piece *left = a, *right = b;
+    int                 order = COMPARE(left->step, right->step);
+
+    return order ? order : compare_times(a, b);
+}
+
+static bool list_segments(const struct builder *builder, struct pieces *pieces)
+{
+    const struct path    *path = builder->ledger->path;
+    const struct profile *profile = builder->ledger->study->profile;
+    uint32_t              row = 0;
+
+    for (uint32_t s = 0; s < path->segments.count; s++) {
+        const struct segment *segment = &path->segments.items[s];
+        uint32_t              owner = owner_of(builder, segment);
+        struct piece          piece = { .segment = s, .owner = owner };
+
+        while (path->step_rows.items[row] != segment->step)
+            row++;
+        piece.step = row;
+        piece.at_ns = host_ns(builder, segment);
+        if (owner != NO_ID && builder->launcher)
+            piece.at_ns = event_start_ns(profile, path->frames.items[owner].event);
+        if (!vec_push(&pieces->list, builder->ledger->scratch, piece))
+            return false;
+    }
+    return true;
+}
+
+/* Ops of threads that launch, beside those that the path already tells of. */
+static bool list_hidden(const struct builder *builder, struct pieces *pieces)
+{
+    const struct ledger  *ledger = builder->ledger;
+    const struct path    *path = ledger->path;
+    const struct profile *profile = ledger->study->profile;
+    size_t                segments = pieces->list.count;
+    bool                 *is_told = arena_new_array(ledger->scratch, bool, path->frames.count + 1);
+    bool *launches = arena_new_array(ledger->scratch, bool, profile->timelines.count + 1);
+
+    if (!is_told || !launches)
+        return false;
+    for (size_t i = 0; i < segments; i++)
+        if (pieces->list.items[i].owner != NO_ID) {
+            is_told[pieces->list.items[i].owner] = true;
+            launches[path->frames.items[pieces->list.items[i].owner].timeline] = true;
+        }
+    for (uint32_t f = 0; f < path->frames.count; f++) {
+        struct piece piece = { .at_ns = event_start_ns(profile, path->frames.items[f].event),
+                               .segment = NO_ID,
+                               .owner = f,
+                               .step = NO_ID };
+
+        if (builder->owner[f] == f && !is_told[f] && launches[path->frames.items[f].timeline] &&
+            !vec_push(&pieces->list, ledger->scratch, piece))
+            return false;
+    }
+    return true;
+}
+
+/* A hidden op is of the step of the op before it that the path tells of: a host that runs ahead is
+ * in a later step than its accelerator. The first are of that behind them. */
+static void place_hidden(struct pieces *pieces)
+{
+    struct piece *list = pieces->list.items;
+    size_t        count = pieces->list.count;
+    uint32_t      step = 0;
+
+    qsort(list, count, sizeof *list, compare_times);
+    for (size_t i = count; i-- > 0;)
+        if (list[i].step != NO_ID && list[i].owner != NO_ID)
+            step = list[i].step;
+    for (size_t i = 0; i < count; i++)
+        if (list[i].step == NO_ID)
+            list[i].step = step;
+        else if (list[i].owner != NO_ID)
+            step = list[i].step;
+    qsort(list, count, sizeof *list, compare_pieces);
+}
+
+/* An op of which nothing is on the path. */
+static bool add_hidden(struct builder *builder, const struct piece *piece)
+{
+    struct segment segment = { .start_ns = piece->at_ns,
+                               .end_ns = piece->at_ns,
+                               .frame = piece->owner,
+                               .part = PART_COMPUTE };
+
+    return add_unit(builder, &segment, piece->owner);
+}
+
+static bool add_segment(struct builder *builder, const struct piece *piece)
+{
+    struct ledger        *ledger = builder->ledger;
+    const struct segment *segment = &ledger->path->segments.items[piece->segment];
+    double                ns = (double)(segment->end_ns - segment->start_ns);
+    struct work_unit     *unit;
+
+    if (!continues(builder, segment, piece->owner, ledger->first_unit[piece->step]) &&
+        !add_unit(builder, segment, piece->owner))
+        return false;
+    unit = &ledger->units.items[ledger->units.count - 1];
+    unit->end_ns = segment->end_ns;
+    unit->ns += ns;
+    if (unit->kind != UNIT_OP && ns > builder->longest_ns)
+        builder->longest_ns = ns, unit->frame = segment->frame;
+    ledger->unit_of_segment[piece->segment] = (uint32_t)ledger->units.count - 1;
+    ledger->total_ns += ns;
+    return true;
 }
 
 static bool cut(struct builder *builder)
 {
-    struct ledger     *ledger = builder->ledger;
-    const struct path *path = ledger->path;
-    uint32_t           row = 0;
+    struct ledger *ledger = builder->ledger;
+    struct pieces  pieces = { 0 };
+    uint32_t       row = 0;
 
+    if (!list_segments(builder, &pieces) || (builder->launcher && !list_hidden(builder, &pieces)))
+        return false;
+    if (builder->launcher)
+        place_hidden(&pieces);
     ledger->first_unit[0] = 0;
-    for (size_t s = 0; s < path->segments.count; s++) {
-        const struct segment *segment = &path->segments.items[s];
-        uint32_t              owner = owner_of(builder, segment), at;
-        double                ns = (double)(segment->end_ns - segment->start_ns);
-        struct work_unit     *unit;
+    for (size_t i = 0; i < pieces.list.count; i++) {
+        const struct piece *piece = &pieces.list.items[i];
 
-        while (path->step_rows.items[row] != segment->step)
+        while (row < piece->step)
             ledger->first_unit[++row] = (uint32_t)ledger->units.count;
-        at = unit_of(builder, segment, owner, ledger->first_unit[row]);
-        if (at == NO_ID && !add_unit(builder, segment, owner))
+        if (!(piece->segment == NO_ID ? add_hidden(builder, piece) : add_segment(builder, piece)))
             return false;
-        at = at == NO_ID ? (uint32_t)ledger->units.count - 1 : at;
-        unit = &ledger->units.items[at];
-        unit->step = row;
-        unit->end_ns =
-            builder->frame_of && unit->kind == UNIT_OP
-                ? event_end_ns(ledger->study->profile, path->frames.items[unit->frame].event)
-                : segment->end_ns;
-        unit->ns += ns;
-        if (unit->kind != UNIT_OP && !(ledger->is_torch && segment->on_device) &&
-            ns > builder->longest_ns)
-            builder->longest_ns = ns, unit->frame = segment->frame;
-        ledger->unit_of_segment[s] = at;
-        ledger->total_ns += ns;
+        ledger->units.items[ledger->units.count - 1].step = row;
     }
     while (row < ledger->step_count)
         ledger->first_unit[++row] = (uint32_t)ledger->units.count;
     return true;
+}
+
+/* An op with an accelerator's work is where its call is. */
+static void place_at_calls(struct builder *builder)
+{
+    struct ledger        *ledger = builder->ledger;
+    const struct profile *profile = ledger->study->profile;
+
+    for (size_t u = 0; builder->launcher && u < ledger->units.count; u++) {
+        struct work_unit *unit = &ledger->units.items[u];
+        uint32_t          event;
+
+        if (unit->kind != UNIT_OP)
+            continue;
+        event = ledger->path->frames.items[unit->frame].event;
+        unit->start_ns = event_start_ns(profile, event);
+        unit->end_ns = event_end_ns(profile, event);
+    }
+}
+
+static bool starts_within(const int64_t *starts, size_t count, int64_t from, int64_t to)
+{
+    size_t first = LOWER_BOUND(count, i, starts[i] < from);
+
+    return first < count && starts[first] < to;
 }
 
 /* Ops of the forward pass from which the recording leads to a node of the backward pass. */
@@ -297,7 +411,6 @@ static bool mark_trained(struct ledger *ledger)
 {
     const struct profile *profile = ledger->study->profile;
     VEC(int64_t) starts = { 0 };
-    size_t next = 0;
 
     for (size_t i = 0; i < profile->flows.count; i++) {
         const struct flow *flow = &profile->flows.items[i];
@@ -312,21 +425,10 @@ static bool mark_trained(struct ledger *ledger)
     for (size_t u = 0; u < ledger->units.count; u++) {
         struct work_unit *unit = &ledger->units.items[u];
 
-        while (next < starts.count && starts.items[next] < unit->start_ns)
-            next++;
         unit->is_trained = unit->kind == UNIT_OP && unit->phase == UNIT_FORWARD &&
-                           next < starts.count && starts.items[next] < unit->end_ns;
+                           starts_within(starts.items, starts.count, unit->start_ns, unit->end_ns);
     }
     return true;
-}
-
-static bool holds_one(const struct profile *profile, uint32_t node, const int64_t *starts,
-                      size_t count)
-{
-    int64_t from = event_start_ns(profile, node), to = from + event_duration_ns(profile, node);
-    size_t  first = LOWER_BOUND(count, i, starts[i] < from);
-
-    return first < count && starts[first] < to;
 }
 
 bool units_mark_backward(const struct ledger *ledger, uint32_t first, uint32_t last, bool *marks)
@@ -349,8 +451,10 @@ bool units_mark_backward(const struct ledger *ledger, uint32_t first, uint32_t l
     if (starts.count)
         qsort(starts.items, starts.count, sizeof *starts.items, sort_by_int64);
     for (uint32_t u = last + 1; u < ledger->first_unit[units[first].step + 1]; u++)
-        marks[u] |= units[u].phase == UNIT_BACKWARD && units[u].node != NO_ID &&
-                    holds_one(profile, units[u].node, starts.items, starts.count);
+        marks[u] |=
+            units[u].phase == UNIT_BACKWARD && units[u].node != NO_ID &&
+            starts_within(starts.items, starts.count, event_start_ns(profile, units[u].node),
+                          event_end_ns(profile, units[u].node));
     return true;
 }
 
@@ -427,7 +531,8 @@ static bool find_typical(struct ledger *ledger)
     return true;
 }
 
-static double share_on_device(const struct path *path)
+/* Most of the steps is an accelerator's work. */
+static bool is_of_device(const struct path *path)
 {
     double ns = 0, on_device_ns = 0;
 
@@ -438,69 +543,59 @@ static double share_on_device(const struct path *path)
         ns += length;
         on_device_ns += segment->on_device ? length : 0;
     }
-    return ns > 0 ? on_device_ns / ns : 0;
+    return 2 * on_device_ns >= ns;
 }
 
-/* An accelerator works for so little of the steps that they take what the host takes, or for so
- * much that they take what it takes itself. In between neither order is that of the step. */
-static const double MOST_OF_HOST = 0.25, LEAST_OF_DEVICE = 0.5;
-
-static bool find_frames(struct builder *builder)
+static bool find_launchers(struct builder *builder)
 {
-    struct ledger     *ledger = builder->ledger;
-    const struct path *path = ledger->path;
-    size_t             count = ledger->study->profile->event_count;
+    const struct ledger *ledger = builder->ledger;
+    const struct path   *path = ledger->path;
+    const uint32_t      *launch_of = ledger->study->devices->launch_of;
+    size_t               count = ledger->study->profile->event_count;
+    uint32_t            *frame_of = arena_new_array(ledger->scratch, uint32_t, count + 1);
 
-    if (!ledger->is_torch || !path->has_device || share_on_device(path) < LEAST_OF_DEVICE)
-        return true;
-    builder->frame_of = arena_new_array(ledger->scratch, uint32_t, count + 1);
-    if (!builder->frame_of)
+    builder->launcher = arena_new_array(ledger->scratch, uint32_t, path->frames.count + 1);
+    if (!frame_of || !builder->launcher)
         return false;
     for (size_t event = 0; event < count; event++)
-        builder->frame_of[event] = NO_ID;
-    ledger->is_of_device = true;
+        frame_of[event] = NO_ID;
     for (uint32_t f = 0; f < path->frames.count; f++)
-        builder->frame_of[path->frames.items[f].event] = f;
-    return true;
-}
+        frame_of[path->frames.items[f].event] = f;
+    for (uint32_t f = 0; f < path->frames.count; f++) {
+        uint32_t launch = launch_of[path->frames.items[f].event];
 
-/* Its ops are the host's own work, not what only feeds an accelerator. */
-static bool is_torch_on_host(const struct study *study)
-{
-    const struct profile *profile = study->profile;
-
-    if (!str_equal(profile_str(profile, profile->framework), STR("pytorch")))
-        return false;
-    if (study->path.has_device) {
-        double share = share_on_device(&study->path);
-
-        return share <= MOST_OF_HOST || (share >= LEAST_OF_DEVICE && study->devices->launch_of);
+        builder->launcher[f] = launch < count ? frame_of[launch] : NO_ID;
     }
-    for (size_t i = 0; i < profile->devices.count; i++)
-        if (profile->devices.items[i].kind != DEVICE_CPU)
-            return false;
     return true;
 }
 
 bool ledger_open(struct ledger *ledger, struct study *study, struct arena *scratch)
 {
-    struct builder builder = { .ledger = ledger };
+    const struct profile *profile = study->profile;
+    struct builder        builder = { .ledger = ledger };
 
-    *ledger = (struct ledger) { .study = study,
-                                .path = &study->path,
-                                .scratch = scratch,
-                                .step_count = study->path.step_rows.count,
-                                .is_torch = is_torch_on_host(study) };
+    *ledger =
+        (struct ledger) { .study = study,
+                          .path = &study->path,
+                          .scratch = scratch,
+                          .step_count = study->path.step_rows.count,
+                          .is_torch =
+                              str_equal(profile_str(profile, profile->framework), STR("pytorch")),
+                          .is_of_device = study->path.has_device && is_of_device(&study->path) };
     ledger->unit_of_segment = arena_new_array(scratch, uint32_t, study->path.segments.count + 1);
     ledger->first_unit = arena_new_array(scratch, uint32_t, ledger->step_count + 1);
     ledger->type_class = arena_new_array(scratch, uint8_t, study->profile->names.count + 1);
     ledger->name_waits = arena_new_array(scratch, uint8_t, study->profile->names.count + 1);
-    ledger->is_user = profile_user_sources(study->profile, !ledger->is_torch, scratch);
+    ledger->is_user = profile_user_sources(profile, !ledger->is_torch, scratch);
+    if (ledger->is_torch && study->path.has_device && study->devices->launch_of &&
+        !find_launchers(&builder))
+        return false;
     if (!ledger->unit_of_segment || !ledger->first_unit || !ledger->type_class ||
         !ledger->is_user || !ledger->name_waits ||
-        !compiled_open(&ledger->compiled, study->profile, scratch) || !look_at_frames(&builder) ||
-        !find_frames(&builder) || !cut(&builder))
+        !compiled_open(&ledger->compiled, profile, scratch) || !look_at_frames(&builder) ||
+        !cut(&builder))
         return false;
+    place_at_calls(&builder);
     for (size_t u = 0; u < ledger->units.count; u++)
         ledger->units.items[u].left_ns = ledger->units.items[u].ns;
     return mark_trained(ledger) && measure_start(ledger) &&

@@ -110,7 +110,8 @@ static bool find(struct ledger *ledger, const struct detector *self)
     bool    *marks = arena_new_array(ledger->scratch, bool, ledger->units.count + 1);
     uint32_t cell = NO_ID;
 
-    if (!ledger->is_torch || !ledger->has_backward)
+    /* What an accelerator trains over many classes are mostly words, all of which are needed. */
+    if (!ledger->is_torch || !ledger->has_backward || ledger->path->has_device)
         return true;
     if (!marks)
         return false;
