@@ -30,7 +30,7 @@ return rule {
   formats = { "kineto" },
   needs = { "step.ns", "torch.clip_ns", "torch.clip_norms" },
   cause = "clip", tags = { "ops" },
-  more_specific_than = { "unfused-optimizer", "tiny-ops", "repeated-op-sequence", "python-in-step", "host-bound",
+  more_specific_than = { "tiny-ops", "repeated-op-sequence", "python-in-step", "host-bound",
                          "logging-in-step", "tiny-kernels", "kernel-launch-bound", "graph-capture-candidate" },
   params = {
     min_share = { default = 0.03, min = 0, max = 1, unit = "share",

@@ -6,7 +6,8 @@ local function by_hand(p, cfg)
   local step_ns, ns = p.fact["step.ns"], p.fact["torch.by_hand_ns"] or 0
   local calls, writes = p.fact["torch.by_hand_calls"] or 0, p.fact["torch.by_hand_writes"] or 0
   local limit = p:host_limit()
-  if limit and not limit.waits or calls < cfg.min_calls or
+  -- Clipping one by one writes as often; it has a rule of its own.
+  if limit and not limit.waits or calls < cfg.min_calls or (p.fact["torch.clip_norms"] or 0) >= cfg.clip_norms or
      (p.fact["torch.by_hand_call_ns"] or 0) > cfg.max_call_ns then return nil end
   -- With an accelerator that waits they are launches.
   if limit then ns = p.fact["torch.by_hand_host_ns"] or 0 end
@@ -91,6 +92,8 @@ return rule {
       doc = "time it costs over the step from which this is said" },
     min_calls = { default = 64, min = 2, max = 1e7, unit = "count",
       doc = "ops called by the optimizer a step" },
+    clip_norms = { default = 16, min = 2, max = 1e7, unit = "count",
+      doc = "norms of gradients a step, from which a loop behind the backward pass clips" },
     min_list_calls = { default = 1.5, min = 1, max = 100, unit = "ratio",
       doc = "calls of ops over lists for each gradient, from which each list holds one parameter" },
     min_passes = { default = 6, min = 1, max = 1e7, unit = "count",
@@ -107,11 +110,11 @@ return rule {
   doc = [[
 Each parameter costs the optimizer five to ten small ops, each with Python and the dispatcher before it. The fused form
 does all parameters in one. Priced as half to most of the optimizer's time; where an accelerator waits for the host, as
-nearly all of what the host takes for it. Silent where ops over many parameters are used already, unless each parameter
-is a group of its own, with few ops and below min_share. The same is said of loops that write as many tensors as there are
-parameters behind the backward pass, with an accelerator where it waits: updates and averages of weights by hand. In
-TensorFlow, where a step that is not compiled spells an optimizer out, the time of its passes over large weights is a
-bound.]],
+nearly all of what the host takes for it. Silent where ops over many parameters are used already, unless each
+parameter is a group of its own, with few ops and below min_share. The same is said of loops that write as many
+tensors as there are parameters behind the backward pass, with an accelerator where it waits: updates and averages of
+weights by hand. In TensorFlow, where a step that is not compiled spells an optimizer out, the time of its passes over
+large weights is a bound.]],
 
   check = function(p, cfg)
     local step_ns = p.fact["step.ns"]
@@ -189,6 +192,10 @@ bound.]],
           ["torch.by_hand_ns"] = 4e6, ["torch.by_hand_calls"] = 260, ["torch.by_hand_writes"] = 65,
           ["torch.by_hand_call_ns"] = 15e3 } },
     -- 0.86 to 1 of 3 ms of launches.
+    { name = "clipping by hand", framework = "pytorch", finding = false,
+      facts = { ["step.ns"] = 1e7, ["torch.update_ns"] = 0, ["torch.update_calls"] = 0, ["torch.clip_norms"] = 65,
+          ["torch.by_hand_ns"] = 4e6, ["torch.by_hand_calls"] = 260, ["torch.by_hand_writes"] = 65,
+          ["torch.by_hand_call_ns"] = 15e3 } },
     { name = "by hand, an accelerator waits", framework = "pytorch", finding = true, impact_ns = 2.79e6,
       facts = { ["step.ns"] = 1e7, ["torch.update_ns"] = 0, ["torch.update_calls"] = 0, ["device.idle_share"] = 0.7,
           ["part.compute_ns"] = 3e6, ["torch.by_hand_ns"] = 5e5, ["torch.by_hand_host_ns"] = 3e6,
