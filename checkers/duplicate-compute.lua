@@ -405,6 +405,12 @@ local compiled = {
     title = "Matrices that the step does not change are decomposed in each step: %s",
     text = "Decompose them once, before the loop or when the data is made, and hand the result over.",
     code = "basis = decompose(matrix)   # once, before the loop; then train_step(state, batch, basis)" },
+  { flaw = "batch-work",
+    least_share = 0.15, warn_share = 2, confidence = "low", -- whether the same data come again is not recorded
+    title = "What is made of the batch alone takes %s of each step",
+    text = "Where examples come again, make it of each once, before the loop or when the data is made, and keep it "
+      .. "beside them: no weight and no random number goes into it, as neighbours of points, distances, transforms.",
+    code = "near = jax.vmap(neighbours)(points)   # once; then train_step(state, points[i], near[i])" },
   { flaw = "frozen-work",
     title = "Features are made of weights that no step changes, in each step: %s",
     text = "Where examples come again, as in several epochs over a data set, make the features of each once, keep "
@@ -722,6 +728,8 @@ give back.]],
       facts = { ["step.ns"] = 1e7 }, tables = { ops = { { name = "dot.1", type = "dot", self_ns = 1e6 } } } },
     in_cell("a Laplacian that stays", "jax", "fixed-work", 0.8,
       { severity = "warn", detail = "made of arguments alone" }),
+    in_cell("neighbours of points that stay", "jax", "batch-work", 0.4,
+      { severity = "info", detail = "made of the batch alone, before any weight is taken" }),
     in_cell("logits on all devices", "jax", "gathered-rows", 0.4,
       { severity = "warn", factor = 0.3, detail = "each of 4 devices has all of all-gather.1" }),
     in_cell("a small side of a condition", "jax", "both-branches", 0.1,

@@ -50,6 +50,41 @@ TEST(draws_beside_products)
     }
 }
 
+/* A step that trains sorts its batch, 6 ms of 10: that could be done once. Not where it sorts a
+ * weight, numbers that are drawn, or what a product gave, nor where nothing is trained. */
+TEST(work_on_the_batch_alone)
+{
+    enum { BATCH, WEIGHT, DRAWN, PRODUCT, SERVING, KINDS };
+
+    for (int kind = 0; kind < KINDS; kind++) {
+        const char    *one = "f32[8,8] -> f32[8,8]";
+        struct program program;
+        uint32_t       w, x, drawn, made, sorted, dot, root;
+
+        start(&program);
+        w = add(&program, "parameter", "-> f32[8,8]", NULL, NO_ID, NO_ID);
+        mark(&program, w, "entry");
+        x = add(&program, "parameter", "-> f32[16,8]", NULL, NO_ID, NO_ID);
+        mark(&program, x, "entry");
+        drawn = add(&program, "rng-bit-generator", "f32[16,8] -> f32[16,8]", NULL, NO_ID, x);
+        made = add(&program, "dot", "f32[16,8] f32[16,8] -> f32[16,16]", NULL, NO_ID, x);
+        sorted = add(&program, "sort", one, "jit(f)/sort", NO_ID,
+                     kind == WEIGHT    ? w
+                     : kind == DRAWN   ? drawn
+                     : kind == PRODUCT ? made
+                                       : x);
+        dot = add(&program, "dot", "f32[8,8] f32[8,8] -> f32[8,8]",
+                  kind == SERVING ? "jit(f)/dot_general" : "jit(f)/transpose(jvp(f))/dot_general",
+                  NO_ID, sorted);
+        link(&program, w, dot);
+        root = add(&program, "tuple", "f32[8,8] -> f32[8,8]", NULL, NO_ID, dot);
+        mark(&program, root, "root");
+        run_step(&program, (uint32_t[]) { sorted, dot }, (int64_t[]) { 6000000, 4000000 }, 2);
+        assert_true(fabs(claimed(&program, "batch-work") - (kind == BATCH ? 6e6 : 0)) < 1);
+        release(&program);
+    }
+}
+
 /* A loop carries x; a mapped condition takes the sine of a product, 6 ms, or x as it was: 95 % of
  * the product and, in the fusion of 2 ms that chooses, half of its two instructions of equal
  * weight. Where something else takes the product too, only the sine is left; a gradient's choice is
