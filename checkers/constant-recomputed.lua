@@ -1,4 +1,30 @@
 -- Weights are made again from parameters in each call, or a matrix is decomposed again in each step.
+-- TensorFlow: ops of tf.sparse.from_dense, which goes over all elements of a dense array to find the few that count.
+local function made_sparse(p, cfg)
+  if p.framework ~= "tensorflow" or not p:has("ops") then return nil end
+  local ops = p:table("ops")
+  local made = ops:where { name = { like = "(.*/)?dense_to_sparse(_[0-9]+)?/.*" } }
+  local ns, all_ns, step_ns, longest = made:sum("self_ns"), ops:sum("self_ns"), p.fact["step.ns"],
+    made:top("self_ns", 1):rows()[1]
+  if not longest or ns < cfg.min_sparse_share * step_ns then return nil end
+  local names = {}
+  for row in made:each() do names[#names + 1] = "\\Q" .. row.name:gsub(",", ".") .. "\\E" end
+  local spared_ns = math.min(ns, ns / all_ns * step_ns)
+  return finding {
+    title = ("A dense array is made sparse in each step: %s"):format(fmt.ms(ns)),
+    subject = { op = longest.name },
+    evidence = { { "finding what is not zero a step", ns, "ns", share = math.min(1, ns / step_ns) },
+                 { "longest of it, " .. longest.type, longest.self_ns, "ns" } },
+    condition = ("making it sparse takes %s of the step, %s accepted"):format(fmt.pct(math.min(1, ns / step_ns)),
+      fmt.pct(cfg.min_sparse_share)),
+    remedy = { text = "Keep it sparse: made once before the loop where it stays the same, or by what makes the batch.",
+               code = "adjacency = tf.sparse.from_dense(a)   # once, before the loop" },
+    impact = impact.replay { { "scale", name = table.concat(names, "|"), factor = 0 },
+                             fallback = impact.exposed { ns = spared_ns } },
+    confidence = "medium",
+  }
+end
+
 return rule {
   id = "constant-recomputed", api = 1, version = "1.0.0",
   title = "Weights are made again from parameters in each call",
@@ -10,6 +36,8 @@ return rule {
   params = {
     min_share = { default = 0.05, min = 0, max = 1, unit = "share",
       doc = "share of the step from which this is said" },
+    min_sparse_share = { default = 0.10, min = 0, max = 1, unit = "share",
+      doc = "TensorFlow: share of the step in making a dense array sparse, from which that is said" },
   },
   doc = [[
 Without gradients, a product of two thin matrices gives a weight that the next product takes: an adapter that is
@@ -19,7 +47,7 @@ it changes between calls. Recordings make small ops longer than they are, so the
 matrix that is decomposed or inverted in each step without gradients and not made of a batch right before, or in a
 function or session of TensorFlow before any layer; that it stays the same no recording tells. In PyTorch also rows of
 ops that count, and then compute with nothing but such counts, with the same shapes in each step: filters, windows,
-masks, positions.]],
+masks, positions. In TensorFlow also a dense array that tf.sparse.from_dense makes sparse in the step.]],
 
   check = function(p, cfg)
     return p:in_excess {
@@ -50,10 +78,22 @@ masks, positions.]],
                    .. "keeps them, instead of its function.",
                  code = 'self.register_buffer("mask", build_mask(length), persistent=False)' },
       confidence = "medium",
-    }
+    } or made_sparse(p, cfg)
   end,
 
   examples = {
+    -- All of 4 of 9 ms.
+    { name = "an adjacency made sparse", framework = "tensorflow", format = "xspace", finding = true, replay = { 4e6 },
+      facts = { ["step.ns"] = 1e7 },
+      tables = { excess = {}, ops = {
+        { name = "dense_to_sparse/Where", type = "Where", self_ns = 2e6 },
+        { name = "dense_to_sparse/NotEqual", type = "NotEqual", self_ns = 2e6 },
+        { name = "SparseTensorDenseMatMul", type = "SparseTensorDenseMatMul", self_ns = 5e6 } } } },
+    { name = "labels made sparse", framework = "tensorflow", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { excess = {}, ops = {
+        { name = "dense_to_sparse/Where", type = "Where", self_ns = 4e5 },
+        { name = "dense/MatMul", type = "MatMul", self_ns = 5e6 } } } },
     { name = "an adapter merged in each call", framework = "pytorch", format = "kineto", finding = true,
       replay = { 3e6 },
       facts = { ["step.ns"] = 1e7 },
