@@ -146,6 +146,43 @@ TEST(evaluation_in_the_step)
     }
 }
 
+/* A product, its gradient's and an update, then four products and a loss that train as well: a
+ * kernel of 50 us each, launched ahead, with 10 us between them. The accelerator's time of a gap
+ * says nothing of when the host started the next op. Nothing is evaluated. */
+TEST(training_on_an_accelerator)
+{
+    static const char *const ops = "tnutttttl" /* trained, node, update, loss */;
+    struct program           program;
+    uint32_t                 stream;
+
+    start(&program);
+    stream = builder_timeline(
+        &program.b, program.host,
+        builder_device(&program.b, program.host, "GPU 0", "NVIDIA A100", DEVICE_GPU), "stream 7");
+    for (int i = 0; ops[i]; i++) {
+        uint32_t launch = slice(&program, "cudaLaunchKernel", ACTIVITY_LAUNCH, NULL, 2000);
+
+        builder_flow(
+            &program.b, launch,
+            builder_slice(&program.b, stream, "gemm", ACTIVITY_KERNEL, 4000 + i * 60000, 50000),
+            FLOW_LAUNCH);
+        if (ops[i] == 't')
+            trained(&program, "f32[8,64] f32[64,64]", 3000);
+        else if (ops[i] == 'n')
+            node(&program, "aten::mm", "f32[8,64] f32[64,64]", 3000);
+        else if (ops[i] == 'l')
+            run(&program, "aten::cross_entropy_loss", "f32[8,64]", 3000);
+        else {
+            slice(&program, "Optimizer.step#SGD.step", ACTIVITY_ANNOTATION, NULL, 3000);
+            run(&program, "aten::add_", "f32[64,64]", 3000);
+        }
+    }
+    program.now = 540000;
+    finish(&program);
+    assert_true(claimed(&program, "evaluation") == 0);
+    builder_free(&program.b);
+}
+
 /* Two batches behind the update, of two whole layers by one op each and a product: six of a
  * millisecond. Parameters come behind the rows and two numbers. */
 TEST(evaluation_by_whole_layers)
