@@ -6,7 +6,7 @@ return rule {
   formats = { "kineto" },
   needs = { "step.ns", "device.idle_share", "torch.created_on_cpu", "torch.created_ns" },
   cause = "copy", tags = { "copies" },
-  more_specific_than = { "h2d-share", "memcpy-storm", "host-bound", "long-gpu-gap" },
+  more_specific_than = { "h2d-share", "memcpy-storm", "host-bound", "long-gpu-gap", "constant-recomputed" },
   params = {
     min_count = { default = 1, min = 0, max = 1e6, unit = "count", doc = "such tensors a step" },
     min_share = { default = 0.005, min = 0, max = 1, unit = "share", doc = "making and copying them over the step" },
