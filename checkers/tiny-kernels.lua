@@ -98,11 +98,12 @@ return rule {
 A kernel below 10 µs is over before the next one is there, so the device waits for the host between them. Priced by
 replay with two fifths of the host's part of the step and of starting kernels, as a step costs that is compiled, and
 with a twentieth in PyTorch where the steps are alike and can be captured as a graph. A note in PyTorch, as any eager
-program pays that, and where the device works for a quarter of the step or waits less than two milliseconds. What a few
-slow steps alone wait for the host is left out. In runs of a session what ops take that are long on the host themselves
-is no pause. In a compiled loop of JAX whose rounds the host starts, priced as if sixteen rounds were one, with most of
-their kernels' time; where none multiplies, as if four times as many were one kernel. Silent where the pauses are
-shorter than the kernels, where most of them are launched together as captured graphs, and where the host is well ahead.]],
+program pays that, and where the device works for a quarter of the step or waits less than two milliseconds. What a
+few slow steps alone wait for the host is left out. In runs of a session what ops take that are long on the host
+themselves is no pause. In a compiled loop of JAX whose rounds the host starts, priced as if sixteen rounds were one,
+with most of their kernels' time; where none multiplies, as if four times as many were one kernel. Silent where the
+pauses are shorter than the kernels, where most of them are launched together as captured graphs, and where the host
+is well ahead.]],
 
   check = function(p, cfg)
     local step_ns, share = p.fact["step.ns"], p.fact["kernels.tiny_share"]
