@@ -1,5 +1,6 @@
 /* units: the path of the steps cut into what one op, or one pause, took of it. */
 #include "analyze/device/device_activity.h"
+#include "analyze/excess/launchers.h"
 #include "analyze/excess/ledger.h"
 #include "analyze/path/work.h"
 #include "base/macros.h"
@@ -19,9 +20,8 @@ struct builder {
     uint32_t      *update; /* by frame: the frame of the optimizer's step that it is in, or NO_ID */
     int64_t       *update_ns; /* by frame of such a step: from when on it is one, see below */
     uint32_t      *place; /* by frame: name of the program's own function that it is in; 0 none */
-    uint32_t *launcher;   /* of eager programs, by frame of an accelerator's work: that of its call,
-                             or NO_ID; NULL: others */
-    double longest_ns;    /* of the last unit's segments */
+    uint32_t *launcher;   /* of eager programs on an accelerator, see launchers.h; NULL: others */
+    double    longest_ns; /* of the last unit's segments */
 };
 
 /* Nodes of the backward pass are ops in recordings of PyTorch, and hold those that work. */
@@ -546,29 +546,6 @@ static bool is_of_device(const struct path *path)
     return 2 * on_device_ns >= ns;
 }
 
-static bool find_launchers(struct builder *builder)
-{
-    const struct ledger *ledger = builder->ledger;
-    const struct path   *path = ledger->path;
-    const uint32_t      *launch_of = ledger->study->devices->launch_of;
-    size_t               count = ledger->study->profile->event_count;
-    uint32_t            *frame_of = arena_new_array(ledger->scratch, uint32_t, count + 1);
-
-    builder->launcher = arena_new_array(ledger->scratch, uint32_t, path->frames.count + 1);
-    if (!frame_of || !builder->launcher)
-        return false;
-    for (size_t event = 0; event < count; event++)
-        frame_of[event] = NO_ID;
-    for (uint32_t f = 0; f < path->frames.count; f++)
-        frame_of[path->frames.items[f].event] = f;
-    for (uint32_t f = 0; f < path->frames.count; f++) {
-        uint32_t launch = launch_of[path->frames.items[f].event];
-
-        builder->launcher[f] = launch < count ? frame_of[launch] : NO_ID;
-    }
-    return true;
-}
-
 bool ledger_open(struct ledger *ledger, struct study *study, struct arena *scratch)
 {
     const struct profile *profile = study->profile;
@@ -588,7 +565,7 @@ bool ledger_open(struct ledger *ledger, struct study *study, struct arena *scrat
     ledger->name_waits = arena_new_array(scratch, uint8_t, study->profile->names.count + 1);
     ledger->is_user = profile_user_sources(profile, !ledger->is_torch, scratch);
     if (ledger->is_torch && study->path.has_device && study->devices->launch_of &&
-        !find_launchers(&builder))
+        !(builder.launcher = launchers_find(study, scratch)))
         return false;
     if (!ledger->unit_of_segment || !ledger->first_unit || !ledger->type_class ||
         !ledger->is_user || !ledger->name_waits ||
