@@ -29,8 +29,9 @@ local function of_token_calls(p, cfg)
   }
 end
 
--- PyTorch on a device, whose work the path tells without ops: products of the same weights with a few rows more from
--- round to round, as often each.
+-- PyTorch where a device waits for the host: rows that are computed again make no op's own time longer than starting
+-- it, so that the ledger has nothing to claim. Products of the same weights with a few rows more from round to round,
+-- as often each.
 local function grown(p, cfg)
   local computing_ns = p:has("part.compute_ns") and p.fact["part.compute_ns"] or 0
   if p.format ~= "kineto" or not p:has("device.idle_share") or not p:has("ops") or computing_ns <= 0
@@ -138,22 +139,21 @@ return rule {
   },
   doc = [[
 Products of the same weights get a few rows more in each round and all rows of the round before again: a generation
-that keeps no keys and values. What is needed are the new rows; the first round is the prompt and counts as needed.
-A window of the last words that goes through the network again for each new one counts the same. What the host takes to
-start the ops of an accelerator stays. In recordings of
-PyTorch without shapes, calls of attention in rounds that look words up, pick one and join it to the others, and
-join or write nothing else: with a cache an op is still started for the new word. In TensorFlow, calls of a graph
-function that run more ops from call to call and then begin again with few: a loop over the whole text so far. What
-the first of them runs is needed. Its calls that look words up, attend and pick one, and neither join nor write
-anything, have no cache (a low confidence: texts that are told apart one by one look like it); where they do,
-products before the last attention that take many times what others do are an encoder's keys and values. Runs of
-TensorFlow in which an encoder looks many words up and a decoder next to none, and picks one, encode the text again
-for each. Silent where gradients are computed. On a device rows tell that grow by as many from round to round, and
-what it computes is the time. In compiled programs of JAX, a loop that writes one row of an array it carries, while
-products of weights that it does not change take all rows.]],
+that keeps no keys and values. What is needed are the new rows; the first round is the prompt and counts as needed. A
+window of the last words that goes through the network again for each new one counts the same. What the host takes to
+start the ops of an accelerator stays. In recordings of PyTorch without shapes, calls of attention in rounds that look
+words up, pick one and join it to the others, and join or write nothing else: with a cache an op is still started for
+the new word. In TensorFlow, calls of a graph function that run more ops from call to call and then begin again with
+few: a loop over the whole text so far. What the first of them runs is needed. Its calls that look words up, attend and
+pick one, and neither join nor write anything, have no cache (a low confidence: texts that are told apart one by one
+look like it); where they do, products before the last attention that take many times what others do are an encoder's
+keys and values. Runs of TensorFlow in which an encoder looks many words up and a decoder next to none, and picks one,
+encode the text again for each. Silent where gradients are computed. Where a device waits for the host, rows tell that
+grow by as many from round to round, and what it computes is the time. In compiled programs of JAX, a loop that writes
+one row of an array it carries, while products of weights that it does not change take all rows.]],
 
   check = function(p, cfg)
-    return of_compiled(p, cfg) or of_token_calls(p, cfg) or grown(p, cfg) or p:in_excess {
+    return of_compiled(p, cfg) or of_token_calls(p, cfg) or p:in_excess {
       flaw = "growing-prefix", min_share = cfg.min_share,
       title = "Running the same prefix again for each token takes %s a step",
       time = "what earlier rounds did already",
@@ -164,7 +164,7 @@ products of weights that it does not change take all rows.]],
                  code = "out = model(ids[:, -1:], past_key_values=cache, use_cache=True)   "
                    .. "# generate(use_cache=True)" },
       confidence = "high",
-    } or encoded_again(p, cfg)
+    } or grown(p, cfg) or encoded_again(p, cfg)
   end,
 
   examples = {

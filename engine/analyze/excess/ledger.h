@@ -127,8 +127,8 @@ const struct tensor *unit_left(const struct ledger *ledger, const struct work_un
 const struct tensor *unit_right(const struct ledger *ledger, const struct work_unit *unit);
 bool                 unit_is_forward_product(const struct work_unit *unit); /* or a convolution */
 bool                 unit_is_forward_pause(const struct work_unit *unit);
-/* Of an op that stands for an accelerator's work: what the host takes to start it and to come to
- * the next, which it takes for fewer rows, too. 0: it stands for the host's time itself. */
+/* Of an op of a program with an accelerator: what the host takes to start it and to come to the
+ * next, which it takes for fewer rows, too. 0: without one, where the host does the work itself. */
 double unit_start_ns(const struct ledger *ledger, uint32_t unit);
 /* An op, or the host's time between ops, whether a step's mark covers it or not: what goes where
  * the ops around it go. */

@@ -586,7 +586,7 @@ double unit_start_ns(const struct ledger *ledger, uint32_t row)
     uint32_t                end = ledger->first_unit[unit->step + 1];
     double                  ns = (double)(unit->end_ns - unit->start_ns);
 
-    if (!ledger->is_of_device || unit->kind != UNIT_OP)
+    if (!ledger->path->has_device || unit->kind != UNIT_OP)
         return 0;
     for (uint32_t u = row + 1; u < end; u++) {
         next = &ledger->units.items[u];
