@@ -313,7 +313,7 @@ static void place_hidden(struct pieces *pieces)
     size_t        count = pieces->list.count;
     uint32_t      step = 0;
 
-    qsort(list, count, sizeof *list, compare_times);
+    sort_stretches(list, count, sizeof *list, compare_times);
     for (size_t i = count; i-- > 0;)
         if (list[i].step != NO_ID && list[i].owner != NO_ID)
             step = list[i].step;
@@ -322,7 +322,7 @@ static void place_hidden(struct pieces *pieces)
             list[i].step = step;
         else if (list[i].owner != NO_ID)
             step = list[i].step;
-    qsort(list, count, sizeof *list, compare_pieces);
+    sort_stretches(list, count, sizeof *list, compare_pieces);
 }
 
 /* An op of which nothing is on the path. */
