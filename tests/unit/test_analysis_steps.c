@@ -359,6 +359,37 @@ TEST(slow_steps_are_counted)
     builder_free(&b);
 }
 
+/* Before each of four updates, 100 us apart, one batch is fetched, or three, of which two are for
+ * validation: with one each batch begins a step, the first at 20 us and the last cut; with three a
+ * step is from one update to the next, and all four are whole. */
+TEST(batches_of_a_validation_set_begin_no_steps)
+{
+    for (int batches = 1; batches <= 3; batches += 2) {
+        struct profile_builder b;
+        uint32_t               host, thread;
+
+        builder_start(&b, FORMAT_KINETO);
+        host = builder_host(&b, "h");
+        thread = builder_timeline(&b, host, NO_ID, "python");
+        builder_slice(&b, thread, "aten::mm", ACTIVITY_OP, 0, 10000);
+        for (int i = 0; i < 4; i++) {
+            for (int batch = 0; batch < batches; batch++)
+                builder_slice(&b, thread, "next(loader)", ACTIVITY_INPUT_WAIT,
+                              i * 100000 + 20000 + batch * 20000, 5000);
+            builder_slice(&b, thread, "Optimizer.step#SGD.step", ACTIVITY_ANNOTATION,
+                          i * 100000 + 80000, 10000);
+            builder_slice(&b, thread, "aten::add_", ACTIVITY_OP, i * 100000 + 82000, 5000);
+        }
+        builder_finish(&b);
+        run(&b);
+        assert_int_equal(b.study.steps.source, STEPS_INFERRED);
+        assert_int_equal(b.study.steps.list.items[0].start_ns, batches == 1 ? 20000 : 0);
+        assert_int_equal(b.study.steps.list.items[1].start_ns, batches == 1 ? 120000 : 90000);
+        assert_float_equal(builder_fact(&b, "step.used"), batches == 1 ? 3 : 4, 0);
+        builder_free(&b);
+    }
+}
+
 /* No markers, but a thread asks for the next batch every 100 us, four times: three steps reach to
  * the next call, the last one is cut. */
 TEST(calls_for_input_begin_steps)

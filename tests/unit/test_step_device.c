@@ -15,12 +15,34 @@ TEST(steps_end_with_their_work)
 {
     static const struct {
         enum profile_format format;
+        enum step_source    source;
         int64_t             kernel_ns, lag_ns;
         int64_t             start_ns[3], end_ns[3];
     } cases[] = {
-        { FORMAT_KINETO, 1000000, 10000, { 0, 1010000, 2010000 }, { 1010000, 2010000, 3010000 } },
-        { FORMAT_KINETO, 90000, 5000, { 0, 100000, 200000 }, { 100000, 200000, 300000 } },
-        { FORMAT_XSPACE, 1000000, 10000, { 0, 1010000, 2010000 }, { 1010000, 2010000, 3010000 } },
+        { FORMAT_KINETO,
+          STEPS_MARKER,
+          1000000,
+          10000,
+          { 0, 1010000, 2010000 },
+          { 1010000, 2010000, 3010000 } },
+        { FORMAT_KINETO,
+          STEPS_MARKER,
+          90000,
+          5000,
+          { 0, 100000, 200000 },
+          { 100000, 200000, 300000 } },
+        { FORMAT_XSPACE,
+          STEPS_MARKER,
+          1000000,
+          10000,
+          { 0, 1010000, 2010000 },
+          { 1010000, 2010000, 3010000 } },
+        { FORMAT_KINETO,
+          STEPS_INFERRED,
+          1000000,
+          10000,
+          { 0, 1010000, 2010000 },
+          { 1010000, 2010000, 3010000 } },
     };
 
     for (size_t c = 0; c < ARRAY_COUNT(cases); c++) {
@@ -44,7 +66,7 @@ TEST(steps_end_with_their_work)
             builder_step(&b, host, i * 100000, (i + 1) * 100000);
         }
         builder_finish(&b);
-        b.study.steps.source = STEPS_MARKER;
+        b.study.steps.source = cases[c].source;
         assert_true(steps_follow_device(&b.study, &scratch));
         for (size_t i = 0; i < 3; i++) {
             assert_true(b.study.steps.list.items[i].start_ns == cases[c].start_ns[i]);

@@ -178,7 +178,8 @@ TEST(batches_of_one_update)
 }
 
 /* Updates end at 90, 190, 290 and 390: steps reach from one to the next, the first one from the
- * start of the recording at 0. Where two models take turns, 20 and 180 long, none are found. */
+ * start of the recording at 0. Where two models take turns, 20 and 180 long, and no ops in updates
+ * tell them apart, none are found. */
 TEST(updates_end_steps)
 {
     for (int turns = 0; turns < 2; turns++) {
@@ -198,6 +199,54 @@ TEST(updates_end_steps)
             assert_int_equal(f.markers.list.items[0].start_ns, 0);
             assert_int_equal(f.markers.list.items[3].start_ns, 290);
             assert_int_equal(f.markers.list.items[3].end_ns, 390);
+        }
+        release(&f);
+    }
+}
+
+/* Optimizers take turns, each with the ops of its own in its updates: one of 2, then one of 3 and
+ * of very different length; one of 3 and three of 2, as critics are trained more often; two of 2,
+ * with 1 op and 4 since the update before. A step has 2, 4 and 2 of them, and ends with the last:
+ * 180 and 380; 380 and 780. The ninth of nine updates in turns of two begins a step that is not
+ * whole. */
+TEST(optimizers_that_take_turns)
+{
+    static const struct {
+        int updates, turns, inside[4], since[4], length_ns[4], steps;
+    } cases[] = {
+        { 8, 2, { 2, 3 }, { 1, 1 }, { 20, 180 }, 4 },
+        { 12, 4, { 3, 2, 2, 2 }, { 1, 1, 1, 1 }, { 100, 100, 100, 100 }, 3 },
+        { 8, 2, { 2, 2 }, { 1, 4 }, { 20, 180 }, 4 },
+        { 9, 2, { 2, 3 }, { 1, 1 }, { 20, 180 }, 4 },
+        { 4, 1, { 2 }, { 1 }, { 100 }, 4 },
+        { 5, 2, { 2, 3 }, { 1, 1 }, { 20, 180 }, 0 },
+    };
+
+    for (size_t c = 0; c < ARRAY_COUNT(cases); c++) {
+        struct fixture f;
+        int64_t        now_ns = 0, first_end_ns = 0;
+
+        start(&f);
+        uint32_t main = builder_timeline(&f.b, f.host, NO_ID, "python");
+        for (int i = 0; i < cases[c].updates; i++) {
+            int turn = i % cases[c].turns;
+
+            for (int op = 0; op < cases[c].since[turn]; op++)
+                builder_slice(&f.b, main, "aten::mm", ACTIVITY_OP, now_ns + op, 1);
+            now_ns += cases[c].length_ns[turn];
+            builder_slice(&f.b, main, "Optimizer.step#Adam.step", ACTIVITY_ANNOTATION, now_ns - 10,
+                          10);
+            for (int op = 0; op < cases[c].inside[turn]; op++)
+                builder_slice(&f.b, main, "aten::add_", ACTIVITY_OP, now_ns - 9 + op, 1);
+            if (i == cases[c].turns - 1)
+                first_end_ns = now_ns;
+        }
+        builder_finish(&f.b);
+        assert_true(markers_updates(&f.b.profile, f.b.study.facts.names, &f.scratch, &f.markers));
+        assert_int_equal(f.markers.list.count, cases[c].steps);
+        for (int i = 0; i < cases[c].steps; i++) {
+            assert_int_equal(f.markers.list.items[i].start_ns, i * first_end_ns);
+            assert_int_equal(f.markers.list.items[i].end_ns, (i + 1) * first_end_ns);
         }
         release(&f);
     }

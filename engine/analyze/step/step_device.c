@@ -182,7 +182,7 @@ bool steps_follow_device(struct study *study, struct arena *scratch)
 {
     struct steps *steps = &study->steps;
 
-    if (steps->source != STEPS_MARKER)
+    if (steps->source != STEPS_MARKER && steps->source != STEPS_INFERRED)
         return true;
     for (size_t first = 0, end; first < steps->list.count; first = end) {
         for (end = first + 1; end < steps->list.count; end++)

@@ -1,7 +1,7 @@
 /*
- * step_device: steps whose markers are on a host that runs ahead of its accelerators. The markers
- * then say how long launching took, and when calls of a step were made; what a step takes is the
- * time of the work launched in it.
+ * step_device: steps whose markers, or what was taken for them (batches, updates), are on a host
+ * that runs ahead of its accelerators. They then say how long launching took, and when calls of a
+ * step were made; what a step takes is the time of the work launched in it.
  */
 #ifndef TFPROF_ANALYZE_STEP_DEVICE_H
 #define TFPROF_ANALYZE_STEP_DEVICE_H

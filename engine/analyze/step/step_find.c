@@ -176,6 +176,23 @@ static bool recorded(struct study *study, struct arena *scratch)
     return true;
 }
 
+/* By the batches that are fetched, or by updates, where several batches lie between two of them:
+ * those of a validation set, or of one update. */
+static bool infer_training(const struct profile *profile, struct intern *names,
+                           struct arena *scratch, struct markers *markers)
+{
+    static const double SEVERAL = 1.5;
+    struct markers      updates = { 0 };
+
+    if (!markers_inputs(profile, names, scratch, markers) ||
+        !markers_updates(profile, names, scratch, &updates))
+        return false;
+    if (!markers->list.count ||
+        (updates.list.count && (double)markers->list.count > SEVERAL * (double)updates.list.count))
+        *markers = updates;
+    return true;
+}
+
 /* Where nothing marks steps and no session runs: by batches, updates, compiled programs or ops that
  * come again. */
 static bool infer(struct study *study, const struct runs *runs, const struct markers *program,
@@ -185,8 +202,7 @@ static bool infer(struct study *study, const struct runs *runs, const struct mar
     struct intern        *names = study->facts.names;
 
     study->steps.source = STEPS_INFERRED;
-    if (!markers_inputs(profile, names, scratch, markers) ||
-        (!markers->list.count && !markers_updates(profile, names, scratch, markers)))
+    if (!infer_training(profile, names, scratch, markers))
         return false;
     study->steps.meaning = STR("from one batch or update to the next");
     if (!markers->list.count) {

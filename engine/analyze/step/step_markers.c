@@ -333,6 +333,8 @@ bool markers_are_alike(const struct markers *markers, struct arena *scratch)
 bool markers_updates(struct profile const *profile, struct intern *names, struct arena *arena,
                      struct markers *markers)
 {
+    bool are_told;
+
     if (!collect(profile, names, arena, (struct marker_test) { ACTIVITY_ANNOTATION, is_update },
                  markers) ||
         !keep_best(markers, arena))
@@ -344,7 +346,9 @@ bool markers_updates(struct profile const *profile, struct intern *names, struct
             i > 0 && markers->list.items[i - 1].host == markers->list.items[i].host
                 ? markers->list.items[i - 1].end_ns
                 : profile->start_ns;
-    if (markers->list.count && !markers_are_alike(markers, arena))
+    if (!markers_take_turns(profile, arena, markers, &are_told))
+        return false;
+    if (markers->list.count && !are_told && !markers_are_alike(markers, arena))
         markers->list.count = 0;
     return true;
 }

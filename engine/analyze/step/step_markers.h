@@ -36,10 +36,16 @@ bool markers_are_alike(const struct markers *markers, struct arena *scratch);
 /* Calls for the next batch on the thread that waits most in them: each begins a step. */
 bool markers_inputs(struct profile const *profile, struct intern *names, struct arena *arena,
                     struct markers *markers);
-/* Updates by an optimizer of PyTorch, each from the end of the one before: what leads to it. None
- * where they are far from alike, as those of several models that take turns. */
+/* Updates by an optimizer of PyTorch, each from the end of the one before: what leads to it; or
+ * rounds of those that take turns. None where neither their ops tell what comes again nor are they
+ * about as long as each other. */
 bool markers_updates(struct profile const *profile, struct intern *names, struct arena *arena,
                      struct markers *markers);
+/* Joins the updates of each step, where their ops tell how many it has (`are_told`): as many are in
+ * each and, but for some, since the one before. Else they stay as they are. false: out of memory.
+ * O(events). */
+bool markers_take_turns(struct profile const *profile, struct arena *scratch,
+                        struct markers *markers, bool *are_told);
 /* The row of ops that comes again and again on the thread that spends most time in them: iterations
  * that nothing marks, of programs with an accelerator. None where a row is short, comes fewer than
  * three times, or takes far from as long each time. false: out of memory. */
