@@ -150,6 +150,11 @@ static const struct name_kind name_kinds[] = {
       "*Free*",
       ACTIVITY_ALLOC },
     { FRAME, "*<built-in function collect>*", ACTIVITY_GC },
+    /* Of a collective's work or a future: bound methods have the name of who binds them. */
+    { FRAME,
+      "<built-in method wait of pybind11_builtins*|<built-in method wait of PyCapsule*|"
+      "<built-in method wait of torch._C*",
+      ACTIVITY_WAIT },
     { FRAME, "torch/serialization.py*|torch/utils/tensorboard/*", ACTIVITY_OUTPUT },
     { DEVICE,
       "nccl*|rccl*|*nvshmem*|*msccl*|*deep_ep*|*hccl*|*cross_device_reduce*|"
