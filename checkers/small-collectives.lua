@@ -1,4 +1,18 @@
 -- Many collectives carry little.
+-- Objects of Python are pickled, their sizes exchanged and then their bytes, and read again on each rank.
+local function of_objects(p, cfg)
+  return p:in_excess {
+    flaw = "library-range", detail = { like = "^objects" }, min_share = cfg.min_host_share, severity = "warn",
+    title = "Ranks exchange Python objects: %s of each step",
+    time = "pickling, sizes and bytes of objects",
+    remedy = { text = "Exchange numbers, as one tensor, and every hundred steps: counts of right answers add up over "
+                 .. "ranks, so that no predictions have to be gathered.",
+               code = "counts = torch.stack([correct, total])\n"
+                 .. "if step % 100 == 0: dist.all_reduce(counts)   # not dist.all_gather_object(...)" },
+    confidence = "medium",
+  }
+end
+
 -- Processes on hosts: each collective costs threads and sockets of the same cores, so a few are enough; and what is
 -- neither gradients nor sharded parameters is something that the program added.
 local function on_hosts(p, cfg)
@@ -92,12 +106,15 @@ return rule {
   doc = [[
 Each collective has a cost of its own that does not shrink with its payload. Priced as their uncovered
 time, less what one for each 25 MiB would take at the median of them. Between processes on hosts a few are enough, and
-broadcasts and gatherings beside the gradients are priced as all of their time. Devices of one process on a host meet
+broadcasts and gatherings beside the gradients are priced as all of their time,
+objects of Python with pickling them. Devices of one process on a host meet
 once for each array, also where XLA joined their collectives: at most what is left of them once what other devices
 compute meanwhile is done. Silent for few or hidden
 ones, and where payloads were not recorded, but for dozens of sums between processes on hosts.]],
 
   check = function(p, cfg)
+    local objects = p.framework == "pytorch" and p:has("excess") and of_objects(p, cfg)
+    if objects then return objects end
     -- Processes on hosts: what their collectives cost shows in PyTorch's own timeline alone.
     if p.framework == "jax" and not p:has("device.idle_share") and p:has("part.communication_ns") then
       return on_cores(p, cfg)
@@ -158,7 +175,15 @@ ones, and where payloads were not recorded, but for dozens of sums between proce
     { name = "the same without shapes", framework = "pytorch", format = "kineto", finding = true, impact_ns = 1.88e6,
       facts = { ["step.ns"] = 1e7, ["comm.count_per_step"] = 84, ["comm.small_count"] = 0 },
       tables = { collectives = { { type = "all-reduce", count = 84, exposed_ns = 2e6 } } } },
-    { name = "objects are gathered in each step", framework = "pytorch", format = "kineto", finding = true,
+    { name = "Python objects are gathered in each step", framework = "pytorch", format = "kineto", finding = true,
+      replay = { 4e6 },
+      facts = { ["step.ns"] = 1e7, ["comm.count_per_step"] = 3, ["comm.small_count"] = 3 },
+      tables = { excess = { { cell = 1, flaw = "library-range", cause = "rare", grade = "A", ns = 4e6, share = 0.4,
+                              factor = 0.02, detail = "objects: torch/distributed/distributed_c10d.py(3020): "
+                                .. "all_gather_object" } },
+                 collectives = { { type = "all-gather", count = 2, mean_bytes = 8192, bytes = 16384,
+                                   exposed_ns = 1e6 } } } },
+    { name = "results are gathered in each step", framework = "pytorch", format = "kineto", finding = true,
       impact_ns = 2.85e6,
       facts = { ["step.ns"] = 1e7, ["comm.count_per_step"] = 3, ["comm.small_count"] = 3,
                 ["part.communication_ns"] = 4e6 },

@@ -1,5 +1,5 @@
-/* library_range: ranges and modules whose names say that they are metrics, evaluation or saving, in
- * a step that does something else as well. Nothing is wrong with them but how often they run. */
+/* library_range: ranges and modules whose names say that they are metrics, evaluation, saving, or
+ * Python objects that ranks exchange, in a step that does something else as well. Nothing is wrong with them but how often they run. */
 #include "analyze/excess/ledger.h"
 #include "base/macros.h"
 #include "base/words.h"
@@ -37,6 +37,9 @@ static const struct {
     { "tensorboard/writer.py", "logging" },
     { "tensorboardX", "logging" },
     { "add_histogram", "logging" },
+    { "gather_object", "objects" },
+    { "broadcast_object_list", "objects" },
+    { "scatter_object_list", "objects" },
 };
 
 struct finder {
