@@ -20,7 +20,7 @@ local function of_pytorch(p, cfg)
   local evidence = { { "gradient and update of the table a step", high_ns, "ns", share = math.min(1,
       high_ns / step_ns) },
                      { "rows", rows, "count" }, { "lookups a step", lookups, "count" },
-                     { "the table's share of all gradients", share, "share" } }
+                     { "share of such tables in all gradients", share, "share" } }
   local condition = ("%s rows for %s lookups, %s times as many accepted"):format(fmt.count(rows), fmt.count(lookups),
       fmt.count(cfg.min_ratio))
 

@@ -13,7 +13,7 @@ local function of_pytorch(p, cfg)
       fmt.count(rows), fmt.ms(ns)),
     evidence = { { "gradient and update of the table a step", ns, "ns", share = ns / step_ns },
                  { "rows", rows, "count" }, { "lookups a step", lookups, "count" },
-                 { "the table's share of all gradients", share, "share" } },
+                 { "share of such tables in all gradients", share, "share" } },
     condition = ("%s rows for %s lookups, %s times as many accepted"):format(fmt.count(rows), fmt.count(lookups),
         fmt.count(cfg.min_ratio)),
     remedy = { text = "Make the gradient sparse, so that only the rows looked up are written and updated.",

@@ -520,6 +520,40 @@ TEST(attention_that_drops_is_priced)
     builder_free(&program.b);
 }
 
+/* Two tables of 1000 x 8 and one of 1000 x 1 for 64 lookups hand 8000, 8000 and 1000 elements to
+ * their parameters; one of 300 x 8 has fewer than ten rows a lookup, and weights are no table. The
+ * tables that are asked about have the same rows, of which most are looked up in the wide ones. */
+TEST(gradients_of_tables)
+{
+    static const struct {
+        const char *lookup, *gradient;
+    } rows[] = {
+        { "f32[1000,1] i64[32]", "f32[1000,1]" },
+        { "f32[1000,8] i64[8,8]", "f32[1000,8]" },
+        { "f32[1000,8] i64[64]", "f32[1000,8]" },
+        { "f32[300,8] i64[64]", "f32[300,8]" },
+        { NULL, "f32[64,64]" },
+    };
+    struct program program;
+    struct err     err = { 0 };
+
+    start(&program);
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++)
+        if (rows[i].lookup)
+            call(&program, "aten::embedding", rows[i].lookup, 3000);
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+        builder_slice(&program.b, program.thread, "autograd::engine::evaluate_function: X",
+                      ACTIVITY_EXECUTOR, program.now, 1000);
+        call(&program, "torch::autograd::AccumulateGrad", rows[i].gradient, 1000);
+    }
+    builder_finish(&program.b);
+    assert_true(analysis_eager_step.run(&program.b.study, &err));
+    assert_true(builder_fact(&program.b, "torch.embedding_rows") == 1000);
+    assert_true(builder_fact(&program.b, "torch.embedding_lookups") == 64);
+    assert_true(builder_fact(&program.b, "torch.embedding_elements") == 17000);
+    builder_free(&program.b);
+}
+
 /* Bags of rows of a table of 1000 x 8: their dense gradient takes 5 us, a sparse one counts for
  * nothing. */
 TEST(bags_of_embeddings)

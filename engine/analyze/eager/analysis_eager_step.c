@@ -7,6 +7,7 @@
 #include "analyze/eager/eager_calls.h"
 #include "analyze/eager/eager_pauses.h"
 #include "analyze/eager/eager_repeats.h"
+#include "analyze/eager/eager_tables.h"
 #include "analyze/eager/eager_updates.h"
 #include "analyze/emit.h"
 #include "base/sample.h"
@@ -134,7 +135,9 @@ static const struct fact_spec produces[] = {
                        "dense gradients of embedding tables a step" },
     [EMBEDDING_ROWS] = { "torch.embedding_rows", UNIT_COUNT, "rows of the largest table" },
     [EMBEDDING_LOOKUPS] = { "torch.embedding_lookups", UNIT_COUNT, "rows looked up in it at most" },
-    [EMBEDDING_ELEMENTS] = { "torch.embedding_elements", UNIT_COUNT, "elements of that table" },
+    [EMBEDDING_ELEMENTS] = { "torch.embedding_elements", UNIT_COUNT,
+                             "elements of all gradients of tables of which few rows are looked "
+                             "up" },
     [CONV_NS] = { "torch.conv_ns", UNIT_NS, "two-dimensional convolutions a step, both ways" },
     [CONV_FIRST_NS] = { "torch.conv_channels_first_ns", UNIT_NS,
                         "of that, on tensors with channels before pixels" },
@@ -197,6 +200,7 @@ struct summer {
     struct arena             *scratch;
     uint8_t                  *trait_of; /* by name, plus 1 */
     struct eager_products     products;
+    struct eager_tables       tables;
     VEC(double) recorded_ns;       /* durations of the calls that a backward node is for */
     VEC(int64_t) backward_ends_ns; /* of backward calls of all threads, in order */
     double sums[FACT_COUNT];
@@ -226,23 +230,6 @@ static const struct tensor *input_of(const struct profile *profile, uint32_t op,
     if (op == NO_ID || profile->ops.items[op].input_count <= number)
         return NULL;
     return &profile->tensors.items[profile->ops.items[op].first_input + number];
-}
-
-static void count_embedding(struct summer *summer, const struct eager_call *call)
-{
-    const struct tensor *table = input_of(summer->study->profile, call->op, 0);
-    const struct tensor *ids = input_of(summer->study->profile, call->op, 1);
-    double               lookups = 1;
-
-    if (!table || !ids || table->rank != 2 || ids->rank < 0 ||
-        (double)table->dims[0] < summer->sums[EMBEDDING_ROWS])
-        return;
-    for (int8_t i = 0; i < ids->rank; i++)
-        lookups *= (double)ids->dims[i];
-    summer->sums[EMBEDDING_ROWS] = (double)table->dims[0];
-    summer->sums[EMBEDDING_ELEMENTS] = (double)table->dims[0] * (double)table->dims[1];
-    if (lookups > summer->sums[EMBEDDING_LOOKUPS])
-        summer->sums[EMBEDDING_LOOKUPS] = lookups;
 }
 
 /* The stride of the channels of the first operand: "[[262144, 4096, 64, 1], …": 4096. */
@@ -347,10 +334,11 @@ static bool count_forward(struct summer *summer, uint32_t at, const struct eager
         summer->sums[APPENDS_COUNT]++;
         summer->sums[APPENDS_NS] += ns;
     }
-    if (trait == TRAIT_EMBEDDING)
-        count_embedding(summer, call);
     if (trait == TRAIT_CONV)
         count_conv(summer, call);
+    if (trait == TRAIT_EMBEDDING &&
+        !eager_tables_add(&summer->tables, summer->study->profile, call, summer->scratch))
+        return false;
     return (trait != TRAIT_PRODUCT && trait != TRAIT_CONV) ||
            vec_push(&summer->products.list, summer->scratch, product);
 }
@@ -454,6 +442,7 @@ static bool count_calls(struct summer *summer)
     const struct eager_call *calls = summer->calls->list.items;
     uint32_t                 count = (uint32_t)summer->calls->list.count, first = 0;
     struct eager_repeats     repeated;
+    struct eager_tables_sum  tables;
 
     if (!find_backward_ends(summer))
         return false;
@@ -475,6 +464,10 @@ static bool count_calls(struct summer *summer)
     sample_middle(summer->recorded_ns.items, summer->recorded_ns.count);
     summer->sums[RECORDED_SHORT_NS] =
         sample_middle(summer->recorded_ns.items, summer->recorded_ns.count / 2);
+    tables = eager_tables_sum(&summer->tables, summer->study->profile, summer->calls);
+    summer->sums[EMBEDDING_ROWS] = tables.rows;
+    summer->sums[EMBEDDING_LOOKUPS] = tables.lookups;
+    summer->sums[EMBEDDING_ELEMENTS] = tables.elements;
     repeated = eager_repeats_count(summer->calls, &summer->products);
     summer->sums[REPEATED_PRODUCTS] = repeated.products;
     summer->sums[REPEATED_NS] = repeated.ns;

@@ -160,12 +160,16 @@ static void add_sum(struct walker *walker, struct eager_sum *sum, uint32_t event
 /* Gradients that are cleared, and those that the backward pass hands over. */
 static void add_gradient(struct walker *walker, uint32_t event, uint8_t phase)
 {
-    struct str name = profile_str(walker->profile, event_activity(walker->profile, event)->name);
+    const struct activity *activity = event_activity(walker->profile, event);
+    struct str             name = profile_str(walker->profile, activity->name);
 
     if (phase == PHASE_CLEAR && str_equal(name, STR("aten::zero_")))
         add_sum(walker, &walker->calls->cleared, event);
-    else if (phase == PHASE_BACKWARD && str_equal(name, STR("torch::autograd::AccumulateGrad")))
+    else if (phase == PHASE_BACKWARD && str_equal(name, STR("torch::autograd::AccumulateGrad"))) {
         add_sum(walker, &walker->calls->accumulated, event);
+        if (activity->op != NO_ID)
+            walker->calls->handed[activity->op]++;
+    }
 }
 
 /* Copies inside a call: conversions of its operands that the call asked for. */
@@ -429,8 +433,9 @@ bool eager_calls_make(const struct study *study, struct arena *scratch, struct e
                                      .calls = calls,
                                      .scratch = scratch };
 
-    *calls = (struct eager_calls) { 0 };
-    if (!walker.inside || !windows_make_called(study, scratch, &calls->windows) ||
+    *calls = (struct eager_calls) { .handed = arena_new_array(scratch, uint32_t,
+                                                              profile->ops.count + 1) };
+    if (!calls->handed || !walker.inside || !windows_make_called(study, scratch, &calls->windows) ||
         !find_enqueued(study, scratch, &walker) || !find_updates(&walker))
         return false;
     for (uint32_t t = 0; t < profile->timelines.count; t++) {

@@ -56,6 +56,7 @@ struct eager_sum { /* over all windows */
 struct eager_calls {
     struct eager_sum cleared;     /* gradients set to zero inside zero_grad */
     struct eager_sum accumulated; /* gradients handed to parameters */
+    uint32_t        *handed;      /* by row of profile->ops: those of its shapes */
     VEC(struct eager_call) list;  /* by timeline, then time */
     VEC(struct eager_node) nodes; /* by sequence */
     VEC(struct eager_range) ranges;
