@@ -337,3 +337,37 @@ TEST(rounds_that_hand_on)
         builder_free(&program.b);
     }
 }
+
+/* Ten rounds of a simulation: each scales its state and adds to it, and writes it down. Not where a
+ * round also reads a slice, or makes what it writes of nothing that was there before. */
+TEST(rounds_that_write_their_state_down)
+{
+    enum { STATE, READ, APART };
+
+    for (int way = STATE; way <= APART; way++) {
+        struct program program;
+        struct err     err = { 0 };
+
+        start(&program);
+        program.b.profile.has_shapes = true;
+        uint32_t place =
+            builder_activity(&program.b, "aten::select", ACTIVITY_OP,
+                             builder_op(&program.b, "aten::select", "aten::select", "f32[11,7,3]"));
+        for (int i = 0; i < 10; i++) {
+            if (way == READ)
+                call(&program, "aten::select", "f32[10,7,3]", 1000);
+            call(&program, "aten::mul", "f32[7,3]", 1000);
+            call(&program, "aten::exp", "f32[7,3]", 1000);
+            call(&program, "aten::add", way == APART ? "f32[7,3] f32[3]" : "f32[7,3] f32[7,3]",
+                 1000);
+            builder_event(&program.b, program.thread, place, program.now, 1000);
+            program.now += 1100;
+            call(&program, "aten::copy_", "f32[7,3] f32[7,3]", 1000);
+        }
+        builder_finish(&program.b);
+        assert_true(analysis_eager_loops.run(&program.b.study, &err));
+        assert_true(cell(&program, "eager_loops", "repeats") == 10);
+        assert_true(cell(&program, "eager_loops", "is_handed_on") == (way == STATE));
+        builder_free(&program.b);
+    }
+}

@@ -76,7 +76,7 @@ static const struct column_spec columns[] = {
     [IS_FED_BACK] = { "is_fed_back", UNIT_BOOL,
                       "a round picks and writes down what the next one gathers by" },
     [IS_HANDED_ON] = { "is_handed_on", UNIT_BOOL,
-                       "rounds leave nothing but what the next one takes" },
+                       "rounds leave nothing but what the next one takes, or write it down" },
     [IS_RAGGED] = { "is_ragged", UNIT_BOOL,
                     "products of most rounds have other rows than the first" },
     [OPS] = { "ops", UNIT_NAME, "the first calls of the body" },
@@ -286,8 +286,10 @@ static bool take(struct finder *finder, const struct eager_cluster *cluster, uin
     loop->count++;
     loop->is_history = loop->is_history || eager_rounds_grow(&finder->rounds, cluster->first, end);
     loop->fed_back += eager_rounds_fed_back(&finder->rounds, cluster->first, end);
-    loop->handed_on +=
-        eager_rounds_hand_on(&finder->rounds, cluster, end, run_end) ? cluster->count : 0;
+    loop->handed_on += eager_rounds_hand_on(&finder->rounds, cluster, end, run_end) ||
+                               eager_rounds_note_state(&finder->rounds, cluster, run_end)
+                           ? cluster->count
+                           : 0;
     loop->repeats += cluster->count;
     loop->span_ns += span_of(calls, cluster->first, end, cluster->count);
     add_ends(finder, loop, cluster->first, end, run_end);

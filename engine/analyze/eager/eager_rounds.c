@@ -319,3 +319,61 @@ bool eager_rounds_hand_on(const struct eager_rounds *seen, const struct eager_cl
     }
     return !is_collected(seen, cluster, end, run_end);
 }
+
+/* A sum of two tensors like `state`, of which one may be what the last round left. */
+static bool adds_to(const struct eager_rounds *seen, const struct eager_call *call,
+                    const struct tensor *state)
+{
+    const struct op     *op = call->op != NO_ID ? &seen->profile->ops.items[call->op] : NULL;
+    const struct tensor *inputs;
+
+    if (!op || op->input_count < 2 ||
+        !str_fits(eager_base_name(profile_str(seen->profile, call->type)), "add|sub|lerp"))
+        return false;
+    inputs = &seen->profile->tensors.items[op->first_input];
+    return have_same_dims(&inputs[0], state) && have_same_dims(&inputs[1], state);
+}
+
+/* What the call writes over, where all of it is written: a slice's place. */
+static const struct tensor *written_place(const struct eager_rounds *seen, uint32_t at)
+{
+    const struct eager_call *call = &seen->calls[at];
+    const struct op         *op = call->op != NO_ID ? &seen->profile->ops.items[call->op] : NULL;
+    const struct tensor     *inputs;
+
+    if (!op || op->input_count < 2 ||
+        !str_fits(eager_base_name(profile_str(seen->profile, call->type)), "copy"))
+        return NULL;
+    inputs = &seen->profile->tensors.items[op->first_input];
+    return inputs[0].rank > 0 && have_same_dims(&inputs[0], &inputs[1]) ? inputs : NULL;
+}
+
+bool eager_rounds_note_state(const struct eager_rounds *seen, const struct eager_cluster *cluster,
+                             uint32_t run_end)
+{
+    enum { TAKES = IS_SLICE | IS_GATHER | IS_PICK | IS_DRAW | IS_READBACK | IS_SPLIT };
+    enum { LEAST_BODY = 4 /* calls, of a slice, its write and what makes the state */ };
+    const struct eager_call *calls = seen->calls;
+    uint32_t                 sums = 0, rounds = 0, body = 0, end = cluster->last + 2;
+
+    if (end > run_end || !seen->profile->has_shapes ||
+        eager_round_kind(seen, calls[cluster->first].type)->class != ANCHOR_SLICE)
+        return false;
+    for (uint32_t i = cluster->first; i < end; i++, body++) {
+        const struct tensor *place;
+
+        if (!(eager_round_kind(seen, calls[i].type)->traits & TAKES))
+            continue;
+        place = i + 1 < end ? written_place(seen, i + 1) : NULL;
+        if (eager_round_key(&calls[i], ANCHOR_SLICE) != cluster->key || !place)
+            return false;
+        rounds++;
+        for (uint32_t j = i + 2, is_sum = 0; j < end && !is_sum; j++) {
+            if (eager_round_key(&calls[j], ANCHOR_SLICE) == cluster->key)
+                break;
+            is_sum = adds_to(seen, &calls[j], place);
+            sums += is_sum;
+        }
+    }
+    return sums + 1 >= rounds && body >= LEAST_BODY * rounds;
+}
