@@ -21,13 +21,15 @@ local function of_pauses(p, cfg, cells)
   local share = cells:sum("share")
   -- What any program has of them: how much of it may go is not known.
   local is_once = p.framework == "pytorch" and worst[1].grade == "C"
-  local is_usual = is_once or share < cfg.max_usual_share and not p:has("device.idle_share")
+  -- At many places, a little at each, it is mostly the library's own, which cannot be moved.
+  local is_spread = p.framework == "pytorch" and not has_stacks and worst[1].ns < cfg.min_place_part * ns
+  local is_usual = is_once or (share < cfg.max_usual_share or is_spread) and not p:has("device.idle_share")
   local is_input = worst[1].cause == "wait.input"
   return finding {
     title = (is_input and "Python prepares for %s of each step what the step then computes with" or
              "Python works %s of each step outside any op"):format(fmt.ms(ns)),
     -- Where programs are compiled a little Python that makes the next batch is usual.
-    severity = (is_once or p.framework ~= "pytorch" and share < cfg.min_own_share) and "info" or "warn",
+    severity = (is_once or is_spread or p.framework ~= "pytorch" and share < cfg.min_own_share) and "info" or "warn",
     subject = { scope = worst[1].region }, locations = cells:top("ns", 3):places(),
     evidence = evidence,
     condition = ("long pauses take %s of the step, %s accepted"):format(fmt.pct(share),
@@ -141,6 +143,8 @@ return rule {
                         doc = "share of the step in long pauses between ops, for PyTorch" },
     max_usual_share = { default = 0.15, min = 0, max = 1, unit = "share",
                         doc = "share of the step in such pauses that programs without a flaw have, too: a bound" },
+    min_place_part = { default = 0.30, min = 0, max = 1, unit = "share",
+                      doc = "PyTorch without stacks: of such pauses at one place, below which they are a bound" },
     min_place_share = { default = 0.05, min = 0, max = 1, unit = "share",
                         doc = "share of the step in pauses at one place, from which this is said" },
     min_own_share = { default = 0.25, min = 0, max = 1, unit = "share",
@@ -342,6 +346,16 @@ where it hides behind computation.]],
              { cell = 4, flaw = "long-pause", cause = "python", ns = 1.5e5, share = 0.015, factor = 0, region = "d" },
              { cell = 5, flaw = "long-pause", cause = "python", ns = 1.5e5, share = 0.015, factor = 0,
                region = "e" } } } },
+    -- 500 us at each of four places, a quarter of them each: a bound, of 2 ms at most.
+    { name = "as much at each of many places", format = "kineto", framework = "pytorch", finding = true,
+      severity = "info",
+      facts = { ["step.ns"] = 1e7, ["host.python_before_ns"] = 0, ["part.compute_ns"] = 5e6,
+                ["python.path_ns"] = 0, ["torch.pauses_ns"] = 0, ["torch.forward_calls"] = 20 },
+      tables = { excess = {
+        { cell = 1, flaw = "long-pause", cause = "python", ns = 5e5, share = 0.05, factor = 0, region = "a" },
+        { cell = 2, flaw = "long-pause", cause = "python", ns = 5e5, share = 0.05, factor = 0, region = "b" },
+        { cell = 3, flaw = "long-pause", cause = "python", ns = 5e5, share = 0.05, factor = 0, region = "c" },
+        { cell = 4, flaw = "long-pause", cause = "python", ns = 5e5, share = 0.05, factor = 0, region = "d" } } } },
     { name = "small pauses", format = "kineto", framework = "pytorch", finding = false,
       facts = { ["step.ns"] = 1e7, ["host.python_before_ns"] = 0, ["part.compute_ns"] = 5e6,
                 ["python.path_ns"] = 0, ["torch.pauses_ns"] = 0, ["torch.forward_calls"] = 20 },
