@@ -6,7 +6,9 @@ local function copies(p, cfg)
   local step_ns = p.fact["step.ns"]
   -- What the step waits for includes pages of new memory that a copy touches first, and which its own time may lack.
   local has_work = p:has("work")
+  -- What loops of random numbers carry is no state.
   local rows = p:table(has_work and "work" or "ops"):where { module = p.fact["program.name"], type = "copy",
+    class = has_work and "copy" or nil,
     bytes = { min = cfg.min_copy_bytes }, shapes = { like = "^(\\[[0-9,]+\\])->\\1$" } }
   local time = has_work and "ns" or "self_ns"
   local ns = math.min(rows:sum(time), step_ns)
@@ -30,6 +32,7 @@ local function copies(p, cfg)
     -- An accelerator's memory is there already, and its copies are all that goes.
     impact = p:has("device.idle_share") and impact.exposed { ns = ns, low = 0.95 * ns, high = ns } or
              impact.exposed { ns = high_ns, low = 0.8 * ns + 0.7 * (high_ns - ns), high = high_ns },
+    claims = { op_type = "copy" },
     confidence = "medium",
   }
 end
@@ -117,6 +120,14 @@ like their inputs (inference), and below 16 MiB, which no machine is short of. D
                 ["program.donated_bytes"] = 0, ["device.idle_share"] = 0.05, ["runs.total_ns"] = 1.15e7 },
       tables = { ops = { { name = "copy.1", type = "copy", module = "jit_token", shapes = "[4096,8,256]->[4096,8,256]",
                            bytes = 6.7e7, self_ns = 9e6 } } } },
+    { name = "what a loop of random numbers carries", framework = "jax", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1e7, ["program.name"] = "jit_step", ["program.time_share"] = 0.99,
+                ["program.parameter_bytes"] = 1.3e7, ["program.state_bytes"] = 1.2e7, ["program.state_count"] = 2,
+                ["program.donated_bytes"] = 0 },
+      tables = { ops = { { name = "copy.1", type = "copy", module = "jit_step", shapes = "[96,4481]->[96,4481]",
+                           bytes = 3.4e6, self_ns = 2e6 } },
+                 work = { { class = "random", type = "copy", module = "jit_step", shapes = "[96,4481]->[96,4481]",
+                            bytes = 3.4e6, ns = 2e6 } } } },
     { name = "a short copy", framework = "jax", format = "xspace", finding = false,
       facts = { ["step.ns"] = 1e7, ["program.name"] = "jit_token", ["program.time_share"] = 0.99,
                 ["program.parameter_bytes"] = 3.4e7, ["program.state_bytes"] = 3.36e7, ["program.state_count"] = 2,
