@@ -146,6 +146,29 @@ TEST(evaluation_in_the_step)
     }
 }
 
+/* In each of six steps the trained network of three products runs over the same batch before, with
+ * a loss of its own: one pass more, which is work done twice, however many steps it is counted
+ * over. */
+TEST(another_pass_over_the_batch)
+{
+    struct program program;
+
+    (void)state;
+    start(&program);
+    for (int step = 0; step < 6; step++) {
+        for (int i = 0; i < 3; i++)
+            run(&program, "aten::linear", "f32[8,64] f32[64,64]", 1000000);
+        run(&program, "aten::cross_entropy_loss", "f32[8,64]", 100000);
+        for (int i = 0; i < 3; i++)
+            trained(&program, "f32[8,64] f32[64,64]", 1000000);
+        node(&program, "aten::mm", "f32[8,64] f32[64,64]", 1000000);
+        end_step(&program);
+    }
+    finish(&program);
+    assert_true(claimed(&program, "evaluation") == 0);
+    builder_free(&program.b);
+}
+
 /* A product, its gradient's and an update, then four products and a loss that train as well: a
  * kernel of 50 us each, launched ahead, with 10 us between them. The accelerator's time of a gap
  * says nothing of when the host started the next op. Nothing is evaluated. */

@@ -11,7 +11,7 @@ struct finder {
     struct ledger *ledger;
     struct intern  weights; /* shapes of weights that train, as bytes */
     bool          *trains;  /* by row of profile->ops */
-    double         trained; /* products that train, a step */
+    uint64_t       trained; /* products that train, in all steps */
 };
 
 /* PyTorch runs whole layers as one op where no gradients are needed. */
@@ -54,7 +54,7 @@ static bool list_weights(struct finder *finder)
             continue;
         struct str key = weight_key(ledger, unit, words);
 
-        finder->trained += 1.0 / (double)ledger->step_count;
+        finder->trained++;
         if (unit->op != NO_ID)
             finder->trains[unit->op] = true;
         if (key.len && intern_add(&finder->weights, key) == NO_ID)
@@ -75,7 +75,8 @@ struct stretch {
  * work done twice and not as evaluation. */
 static bool is_same_batch(const struct finder *finder, const struct stretch *stretch)
 {
-    return stretch->alike == stretch->products && stretch->products <= finder->trained;
+    return stretch->alike == stretch->products &&
+           stretch->products * finder->ledger->step_count <= finder->trained;
 }
 
 static bool claim(struct finder *finder, const struct detector *self, const struct stretch *stretch,
