@@ -10,6 +10,14 @@ end
 
 local function of_pytorch(p, cfg)
   return p:in_excess {
+    flaw = "shifted-rounds", min_share = cfg.min_gather_share, time = "rolling, multiplying and summing",
+    title = "A correlation is computed shift by shift, over the whole array each: %s of each step",
+    remedy = { text = "Where the shifts are all places of an axis, or many of them, correlate by Fourier transforms: "
+                 .. "all shifts in a few passes. For a few dozen neighbours take a convolution.",
+               code = "f = torch.fft.rfft(q, dim=1) * torch.fft.rfft(k, dim=1).conj()\n"
+                 .. "c = torch.fft.irfft(f, n=q.shape[1], dim=1).mean(-1)   # of all shifts" },
+    confidence = "medium",
+  } or p:in_excess {
     flaw = "gathered-items", min_share = cfg.min_gather_share, time = "stacking samples and looking at each",
     title = "Putting batches together from single samples takes %s a step",
     remedy = of_samples, confidence = "medium",
@@ -135,7 +143,8 @@ ops. A loop of a function without a product that takes a good part of the step i
 enough to be recorded: recursions over time, priced as its ops on the path and the executor's time.
 Silent for few turns. In PyTorch, a stack or cat of dozens of small tensors, one a sample,
 with the small ops that look at each of them; or of eight and more that ops make one by
-one, three or more for each. In compiled programs of JAX, a loop whose rounds read arrays by their number and write or
+one, three or more for each; or a correlation, an array that is rolled, multiplied and summed for one shift after the
+other. In compiled programs of JAX, a loop whose rounds read arrays by their number and write or
 add to arrays that no round reads: its small ops are priced, four fifths of them.]],
 
   check = function(p, cfg)
@@ -193,6 +202,11 @@ add to arrays that no round reads: its small ops are priced, four fifths of them
       tables = { ops = {},
                  excess = { { cell = 1, flaw = "gathered-items", ns = 3e6, share = 0.3, factor = 0.05,
                               op = "aten::stack" } } } },
+    { name = "a correlation at all shifts", framework = "pytorch", format = "kineto", finding = true,
+      replay = { 3e6 }, facts = { ["step.ns"] = 1e7 },
+      tables = { ops = {},
+                 excess = { { cell = 1, flaw = "shifted-rounds", ns = 3e6, share = 0.3, factor = 0.05, op = "aten::mul",
+                              detail = "96 times rolled, multiplied and summed" } } } },
     { name = "samples that are transformed one by one", framework = "pytorch", format = "kineto", finding = true,
       replay = { 3e6 }, facts = { ["step.ns"] = 1e7 },
       tables = { ops = {},

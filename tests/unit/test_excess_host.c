@@ -597,3 +597,28 @@ TEST(a_pause_in_the_only_step)
         builder_free(&program.b);
     }
 }
+
+/* An array is rolled (100 us), multiplied with another (100 us) and summed (50 us) sixteen times:
+ * 4 ms, of which transforms take 3 log2(16) of 4 x 16 passes, so that 13 of 16 parts go. Not of
+ * fewer shifts, and not where products are of other arrays. */
+TEST(a_correlation_shift_by_shift)
+{
+    enum { ALL, FEWER, OTHER };
+
+    for (int way = ALL; way <= OTHER; way++) {
+        struct program program;
+
+        (void)state;
+        start(&program);
+        for (int i = 0; i < (way == FEWER ? 15 : 16); i++) {
+            run(&program, "aten::roll", "f32[8,64,32]", 100000);
+            run(&program, "aten::mul",
+                way == OTHER ? "f32[8,64,32] f32[32]" : "f32[8,64,32] f32[8,64,32]", 100000);
+            run(&program, "aten::mean", "f32[8,64,32]", 50000);
+        }
+        run(&program, "aten::stack", "f32[8,64] f32[8,64]", 10000);
+        finish(&program);
+        assert_true(fabs(claimed(&program, "shifted-rounds") - (way == ALL ? 3.25e6 : 0)) < 1);
+        builder_free(&program.b);
+    }
+}
