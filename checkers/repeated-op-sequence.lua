@@ -91,6 +91,23 @@ local function example_parts(shares)
   return rows
 end
 
+-- A session's graph: a convolution of 0.4 ms for each of 24 channels that are taken apart, and put together where
+-- `joins`.
+local function example_channels(joins)
+  local rows = { { name = "dw/split", type = "Split", self_ns = 1e4,
+                   shapes = "[?]x[8,9,9,24]->" .. ("[8,9,9,1],"):rep(7) .. "[8,9,9,1]" },
+                 { name = "dense/MatMul", type = "MatMul", shapes = "[8,64]x[64,9]->[8,9]", self_ns = 4e5 } }
+  for i = 1, 24 do
+    rows[#rows + 1] = { name = "dw/Conv2D_" .. i, type = "Conv2D", shapes = "[8,9,9,1]x[3,3,1,1]->[8,9,9,1]",
+                        self_ns = 4e5 }
+  end
+  if joins then
+    rows[#rows + 1] = { name = "dw/concat", type = "ConcatV2", self_ns = 1e4,
+                        shapes = ("[8,9,9,1]x"):rep(8) .. "...->[8,9,9,24]" }
+  end
+  return rows
+end
+
 -- A layer that calls a convolution of 0.4 ms for each frame, and puts the results together where `joins`.
 local function example_frames(count, joins)
   local rows = { { name = "dense/MatMul", type = "MatMul", self_ns = 2e6 } }
@@ -185,6 +202,10 @@ end
 local ALL_AT_ONCE = {
   text = "Do all rounds at once over another dimension: a batched product, one gather, a grouped convolution.",
   code = "y = tf.einsum('bni,nio->bno', x, w)   # instead of [x[:, k] @ w[k] for k in range(n)]",
+}
+local BY_CHANNEL = {
+  text = "One depthwise convolution does all channels: it takes their kernels in one array, as before the split.",
+  code = "y = tf.nn.depthwise_conv2d(x, kernels, strides, 'SAME')   # kernels: [3, 3, channels, 1]",
 }
 local AS_LAYER = {
   text = "Rounds with gates take what the one before made: use a recurrent layer, which multiplies all inputs at once "
@@ -319,6 +340,57 @@ local function of_weights(p, cfg)
   return { rounds = rounds, groups = groups }
 end
 
+-- Lists of shapes of which a graph keeps the first eight: the shape of them all.
+local function shape_of_parts(list)
+  local first = list:match("^(\\[[0-9,]+\\])(?:[x,]\\[[0-9,]+\\]){7}")
+  if not first then return nil end
+  for shape in list:gmatch("\\[[^\\]]*\\]") do
+    if shape ~= first then return nil end
+  end
+  return first
+end
+
+-- Shapes of the parts that arrays are taken apart into, and of those that are put together.
+local function shapes_of_parts(ops)
+  local cut, joined = {}, {}
+  for row in ops:where { type = { like = "^(Split|SplitV|Unpack|ConcatV2|Pack)$" } }:each() do
+    local from, to = (row.shapes or ""):match("^(.*?)(?:x\\.\\.\\.)?->(.*)$")
+    local of_cut, of_join = shape_of_parts(to or ""), shape_of_parts((from or ""):gsub("x\\[\\]$", ""))
+    if row.type:find("^(Split|Unpack)") then
+      if of_cut then cut[of_cut] = true end
+    elseif of_join then
+      joined[of_join] = true
+    end
+  end
+  return cut, joined
+end
+
+-- An array is taken apart, each part has a product of its own, and the results are put together: with weights of its
+-- own, as channels or heads in a list. By shapes, where a graph has them.
+local function of_parts(p, cfg)
+  local ops, groups, rounds = p:table("ops"), {}, nil
+  local cut, joined = shapes_of_parts(ops)
+  for row in ops:each() do
+    local key = row.type .. " " .. (row.shapes or "")
+    local group = groups[key] or { count = 0, ns = 0, row = row }
+    groups[key] = group
+    group.count, group.ns = group.count + 1, group.ns + row.self_ns
+  end
+  local are_single, are_convolved = true, true
+  for _, group in sorted_pairs(groups) do
+    local class = p:class_of(group.row.type)
+    local part, result = (group.row.shapes or ""):match("^(\\[[0-9,]+\\])x\\[[0-9,]+\\]->(\\[[0-9,]+\\])$")
+    if part and cut[part] and joined[result] and group.count >= cfg.min_rounds and
+        (class == "product" or class == "convolution") then
+      rounds = math.min(rounds or group.count, group.count)
+      are_single = are_single and part:find(",1\\]$") ~= nil
+      are_convolved = are_convolved and are_single and class == "convolution"
+    end
+  end
+  if not rounds then return nil end
+  return { rounds = rounds, groups = groups, are_single = are_single, are_convolved = are_convolved }
+end
+
 -- A Python loop inside a tf.function leaves each round's ops in the graph, numbered: slices of what it walks over and
 -- the rest.
 local function written_out(p, cfg)
@@ -326,7 +398,7 @@ local function written_out(p, cfg)
   local groups, rounds = numbered(p:table("ops"), cfg)
   local called = rounds < cfg.min_rounds and calls_of_model(p, cfg) or nil
   if called then rounds, groups = called.count, of_model(p, called.outer) end
-  local layer = rounds < cfg.min_rounds and (in_layer(p, cfg) or of_weights(p, cfg)) or nil
+  local layer = rounds < cfg.min_rounds and (in_layer(p, cfg) or of_weights(p, cfg) or of_parts(p, cfg)) or nil
   if layer then rounds, groups = layer.rounds, layer.groups end
   if not layer and rounds < cfg.min_rounds then return nil end
   local count, ns, worst = 0, 0, nil
@@ -347,7 +419,8 @@ local function written_out(p, cfg)
   local compute_ns = p:has("part.compute_ns") and p.fact["part.compute_ns"] or math.min(all_ns, step_ns)
   local ops_ns, dispatch_ns = compute_ns * ns / all_ns, 0.9 * part * executor_ns
   -- Ops that are long each are mostly work, which one larger op has, too.
-  local is_long = worst.ns / worst.count > cfg.long_op_ns
+  -- A single channel leaves an op nothing to work on side by side, however long it takes.
+  local is_long = worst.ns / worst.count > cfg.long_op_ns and not (layer and layer.are_single)
   return finding {
     title = ("The graph holds the same few ops %s times, as a Python loop writes them"):format(fmt.count(rounds)),
     subject = { op = worst.row.name },
@@ -356,7 +429,7 @@ local function written_out(p, cfg)
          { "longest of them, " .. worst.row.type, worst.ns, "ns" } },
     condition = ("%s rounds, %s accepted, and %s of the time of all ops"):format(
       fmt.count(rounds), fmt.count(cfg.min_rounds), fmt.pct(ns / all_ns)),
-    remedy = has_gates(groups, rounds) and AS_LAYER or ALL_AT_ONCE,
+    remedy = has_gates(groups, rounds) and AS_LAYER or layer and layer.are_convolved and BY_CHANNEL or ALL_AT_ONCE,
     impact = impact.exposed { ns = ops_ns + dispatch_ns,
                       low = (layer and is_long and 0.3 or 0.5) * ops_ns + dispatch_ns,
                       high = (layer and is_long and 0.7 or 1 - cfg.kept) * ops_ns + dispatch_ns },
@@ -522,10 +595,11 @@ nothing shows that a call takes what the one before made, is priced as its small
 all calls but one. In TensorFlow a Python loop over slices leaves its rounds in the graph, numbered: priced as the
 executor's time for them and half to nine tenths of their own (three to seven tenths of long ones in a layer that
 calls what it wraps for each slice); so is a model that a graph holds many times, in numbered scopes, from eight calls
-on where slices, or more products than variables that are updated, tell that it is one. Rounds of small ops without
-any product, with as many rounds of their nodes in the backward pass, are a loop over parameters or items in the loss:
-priced as most of both. Silent where a rule knows the loop, for long ops, for rounds of a normalisation and a product,
-which are layers, and below min_share.]],
+on where slices, or more products than variables that are updated, tell that it is one; so are products or convolutions
+of the parts that a graph with shapes takes an array apart into, a channel each or a head, and joins again. Rounds of
+small ops without any product, with as many rounds of their nodes in the backward pass, are a loop over parameters or
+items in the loss: priced as most of both. Silent where a rule knows the loop, for long ops, for rounds of a
+normalisation and a product, which are layers, and below min_share.]],
 
   check = function(p, cfg)
     local step_ns = p.fact["step.ns"]
@@ -581,6 +655,11 @@ which are layers, and below min_share.]],
       impact_ns = 2.4e6, facts = { ["step.ns"] = 1e7 }, tables = { ops = example_parts(true) } },
     { name = "layers with a weight each", format = "graph", framework = "tensorflow", finding = false,
       facts = { ["step.ns"] = 1e7 }, tables = { ops = example_parts(false) } },
+    -- Half to nine tenths of 24 convolutions of 0.4 ms: single channels leave even a long op nothing to share out.
+    { name = "a convolution for each channel", framework = "tensorflow", format = "profile", finding = true,
+      impact_ns = 6.72e6, facts = { ["step.ns"] = 2e7 }, tables = { ops = example_channels(true) } },
+    { name = "channels that nothing puts together", framework = "tensorflow", format = "profile", finding = false,
+      facts = { ["step.ns"] = 2e7 }, tables = { ops = example_channels(false) } },
     -- The same with two convolutions of a model for each of ten frames: three to seven tenths of 8 ms.
     { name = "a model for each frame", format = "xspace", framework = "tensorflow", finding = true, impact_ns = 4e6,
       facts = { ["step.ns"] = 1.2e7 }, tables = { ops = example_calls(10, true) } },
