@@ -32,7 +32,6 @@ local function copies(p, cfg)
     -- An accelerator's memory is there already, and its copies are all that goes.
     impact = p:has("device.idle_share") and impact.exposed { ns = ns, low = 0.95 * ns, high = ns } or
              impact.exposed { ns = high_ns, low = 0.8 * ns + 0.7 * (high_ns - ns), high = high_ns },
-    claims = { op_type = "copy" },
     confidence = "medium",
   }
 end
