@@ -3,13 +3,14 @@
 local function copies(p, cfg)
   if p.framework ~= "jax" or not p:has("ops") or not p:has("step.ns") or
      p.fact["program.donated_bytes"] >= p.fact["program.state_bytes"] then return nil end
-  local step_ns = p.fact["step.ns"]
+  local step_ns, kept = p.fact["step.ns"], p.fact["program.state_bytes"] - p.fact["program.donated_bytes"]
   -- What the step waits for includes pages of new memory that a copy touches first, and which its own time may lack.
   local has_work = p:has("work")
-  -- What loops of random numbers carry is no state.
+  -- What loops of random numbers carry is no state, nor what is larger than all that is not donated: a copy reads and
+  -- writes its array.
   local rows = p:table(has_work and "work" or "ops"):where { module = p.fact["program.name"], type = "copy",
     class = has_work and "copy" or nil,
-    bytes = { min = cfg.min_copy_bytes }, shapes = { like = "^(\\[[0-9,]+\\])->\\1$" } }
+    bytes = { min = cfg.min_copy_bytes, max = 2 * kept }, shapes = { like = "^(\\[[0-9,]+\\])->\\1$" } }
   local time = has_work and "ns" or "self_ns"
   local ns = math.min(rows:sum(time), step_ns)
   if ns < cfg.min_copied * step_ns then return nil end
@@ -61,7 +62,8 @@ Parameters and optimizer state go into a jitted step and come out again in the s
 both versions are in memory at once, and each step allocates one anew. Read from the program's own list of what may be
 overwritten. It saves memory rather than time, so there is no price, unless the program copies such an array as a whole
 to change a part of it: priced as those copies and, on a host, most of the run's time outside of its ops, which
-goes into memory that is new in each step. Silent where the state is donated, for programs whose results do not look
+goes into memory that is new in each step. Copies of arrays that are larger than all state that is not donated are no
+copies of it. Silent where the state is donated, for programs whose results do not look
 like their inputs (inference), and below 16 MiB, which no machine is short of. Do not donate what is used again.]],
 
   check = function(p, cfg)
@@ -127,6 +129,13 @@ like their inputs (inference), and below 16 MiB, which no machine is short of. D
                            bytes = 3.4e6, self_ns = 2e6 } },
                  work = { { class = "random", type = "copy", module = "jit_step", shapes = "[96,4481]->[96,4481]",
                             bytes = 3.4e6, ns = 2e6 } } } },
+    -- All but a key is donated: what is copied is an array inside.
+    { name = "a copy of what is no state", framework = "jax", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1e7, ["program.name"] = "jit_generation", ["program.time_share"] = 0.99,
+                ["program.parameter_bytes"] = 5.4e4, ["program.state_bytes"] = 5.4e4, ["program.state_count"] = 4,
+                ["program.donated_bytes"] = 5.3992e4 },
+      tables = { ops = { { name = "copy.62", type = "copy", module = "jit_generation", shapes = "[96,4481]->[96,4481]",
+                           bytes = 3.4e6, self_ns = 5e6 } } } },
     { name = "a short copy", framework = "jax", format = "xspace", finding = false,
       facts = { ["step.ns"] = 1e7, ["program.name"] = "jit_token", ["program.time_share"] = 0.99,
                 ["program.parameter_bytes"] = 3.4e7, ["program.state_bytes"] = 3.36e7, ["program.state_count"] = 2,
