@@ -12,8 +12,8 @@ return rule {
   params = {
     min_share = { default = 0.06, min = 0, max = 1, unit = "share",
       doc = "time of the loop over the step from which this is said" },
-    min_repeats = { default = 8, min = 2, max = 1e7, unit = "count",
-      doc = "repeats a step" },
+    min_repeats = { default = 10, min = 2, max = 1e7, unit = "count",
+      doc = "repeats a step: below it are often a few tensors of one shape, as columns" },
     min_runs = { default = 4, min = 2, max = 1e6, unit = "count",
       doc = "runs a step, without products, from which they may be layers" },
     min_rounds = { default = 12, min = 2, max = 1e6, unit = "count", doc = "rounds of one that make it a loop" },
