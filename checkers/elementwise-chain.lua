@@ -24,7 +24,8 @@ local function of_graph(p, cfg)
                  { "how many a step", calls, "count" },
                  { worst.name .. " (" .. worst.type .. ")", worst.self_ns, "ns" } },
     condition = ("%s of the time of all ops, %s accepted"):format(fmt.pct(ns / all_ns), fmt.pct(limit)),
-    remedy = { text = "Write sums over pairs as a product of matrices; let XLA fuse the rest.",
+    remedy = { text = "Pass over fewer numbers: no rows of padding, no wider type than is needed, sums over pairs as a "
+                 .. "product of matrices. Let XLA fuse what remains.",
                code = "d = sq(a)[:, None] + sq(b)[None] - 2 * tf.matmul(a, b, transpose_b=True)   "
                  .. "# or @tf.function(jit_compile=True)" },
     -- What is left of a formula in one pass is more beside products, which its passes feed.
