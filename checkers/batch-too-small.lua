@@ -221,6 +221,9 @@ return rule {
                   doc = "waits for results over its runs, from which, with other programs between, the loop is one of "
                     .. "decisions" },
     min_waits = { default = 0.05, min = 0, max = 1, unit = "share", doc = "share of the step in those waits" },
+    max_handed = { default = 0.75, min = 0, max = 1, unit = "share",
+                   doc = "of a program's results, new versions of what it takes, up to which the others are what it is "
+                     .. "run for" },
     min_passes = { default = 8, min = 2, max = 1e6, unit = "count",
                    doc = "PyTorch: backward passes a step" },
     min_launched_passes = { default = 4, min = 2, max = 1e6, unit = "count",
@@ -240,7 +243,8 @@ root of n single runs, midway between one (weights dominate) and n (arithmetic d
 to the same rounds, and go with it. Silent when a run
 takes long by itself, where its products work on many rows (that is a batch), where the program only updates arrays
 or gives nothing but new versions of what it takes (an iteration), and where Python reads a result in each turn to
-decide what to run next. A bound where the program may make one token of a text after the other, and where nothing marks
+decide what to run next, or where each run hands a part of what it takes on and the rest is read (acting in an
+environment). A bound where the program may make one token of a text after the other, and where nothing marks
 steps and each short call is mostly the host's. PyTorch programs do
 the same that go backward many times over a few rows before they update, or call a network for one row after the other
 without the next one being made of its result: what starting its ops and the Python between them takes is priced, and of
@@ -289,6 +293,10 @@ an update instead of several.]],
     local reads = p:has("sync.count_per_step") and p.fact["sync.count_per_step"] or 0
     local waits = p:has("sync.wait_share") and p.fact["sync.wait_share"] or 0
     if reads >= cfg.min_reads * runs and all >= 2 * cfg.min_reads * runs and waits >= cfg.min_waits then return nil end
+    -- It hands a part of what it takes on to the next run, a key or a state, and Python reads the rest of each: an
+    -- environment or a sampler acts on it before there is something to run on. An update gives little but its state.
+    local handed = program and program.results > 0 and program.state / program.results or 0
+    if reads >= cfg.min_reads * runs and handed > 0 and handed <= cfg.max_handed and not decodes then return nil end
     if rows and rows > cfg.max_rows then return nil end
     -- What a batch leaves of the program's own time, of other programs' and of the loop's work in Python.
     -- A token of one request reads all weights: of a batch no more.
@@ -385,6 +393,19 @@ an update instead of several.]],
       facts = { ["step.ns"] = 1e7, ["runs.count"] = 61, ["runs.programs"] = 2, ["runs.main_count"] = 60,
                 ["runs.main_median_ns"] = 2e4, ["runs.main_program"] = "jit_iterate" },
       tables = { programs = { { program = "jit_iterate", results = 4, state = 4 } } } },
+    -- One result of three is the next key. Without one the inputs may be anything's.
+    { name = "actions in an environment", framework = "jax", finding = false,
+      facts = { ["step.ns"] = 1e7, ["runs.count"] = 42, ["runs.programs"] = 1, ["runs.main_count"] = 40,
+                ["runs.main_median_ns"] = 2e5, ["runs.main_program"] = "jit_act", ["sync.count_per_step"] = 41 },
+      tables = { programs = { { program = "jit_act", results = 3, state = 1 } } } },
+    { name = "answers read one by one", framework = "jax", finding = true, replay = { 8e6 },
+      facts = { ["step.ns"] = 1e7, ["runs.count"] = 42, ["runs.programs"] = 1, ["runs.main_count"] = 40,
+                ["runs.main_median_ns"] = 2e5, ["runs.main_program"] = "jit_mlp", ["sync.count_per_step"] = 41 },
+      tables = { programs = { { program = "jit_mlp", results = 3, state = 0 } } } },
+    { name = "micro-batches whose losses are read", framework = "jax", finding = true, replay = { 8e6 },
+      facts = { ["step.ns"] = 1e7, ["runs.count"] = 42, ["runs.programs"] = 1, ["runs.main_count"] = 40,
+                ["runs.main_median_ns"] = 2e5, ["runs.main_program"] = "jit_train", ["sync.count_per_step"] = 41 },
+      tables = { programs = { { program = "jit_train", results = 13, state = 12 } } } },
     { name = "requests that decode one by one", framework = "jax", finding = true, severity = "info",
       replay = { 8e6, 8e6 },
       facts = { ["step.ns"] = 1e7, ["runs.count"] = 12, ["runs.programs"] = 1, ["runs.main_count"] = 12,
