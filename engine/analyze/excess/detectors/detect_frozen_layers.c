@@ -76,6 +76,28 @@ static bool is_product(const struct finder *finder, const struct work_unit *unit
            finder->is_frozen[unit->op] == is_frozen;
 }
 
+static uint32_t first_product(const struct finder *finder, size_t step, bool is_frozen)
+{
+    const struct ledger *ledger = finder->ledger;
+    uint32_t             u = ledger->first_unit[step];
+
+    while (u < ledger->first_unit[step + 1] &&
+           !is_product(finder, &ledger->units.items[u], is_frozen))
+        u++;
+    return u;
+}
+
+/* Features are made before they are trained on: what begins behind that, as a measure of the
+ * result does, is none. */
+static bool comes_before(const struct finder *finder)
+{
+    size_t before = 0;
+
+    for (size_t step = 0; step < finder->ledger->step_count; step++)
+        before += first_product(finder, step, true) < first_product(finder, step, false);
+    return 2 * before > finder->ledger->step_count;
+}
+
 /* From the first frozen product of a step to its last; of that, all but what is trained. */
 static bool claim_step(struct finder *finder, const struct detector *self, size_t step,
                        uint32_t *cell)
@@ -128,7 +150,7 @@ static bool find(struct ledger *ledger, const struct detector *self)
         trained_ns += is_product(&finder, unit, false) ? unit->ns : 0;
     }
     if (frozen < FEWEST_PRODUCTS * ledger->step_count || trained_ns <= 0 ||
-        frozen_ns < LEAST_RATIO * trained_ns)
+        frozen_ns < LEAST_RATIO * trained_ns || !comes_before(&finder))
         return true;
     for (size_t step = 0; step < ledger->step_count; step++)
         if (!claim_step(&finder, self, step, &cell))
