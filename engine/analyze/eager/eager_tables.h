@@ -22,7 +22,8 @@ struct eager_tables_sum {
  * recorded. false: out of memory. O(tables). */
 bool eager_tables_add(struct eager_tables *tables, const struct profile *profile,
                       const struct eager_call *call, struct arena *arena);
-/* Where no gradient of a table's shape was handed over, each shape counts as one table. O(ops · tables). */
+/* Where no gradient of a table's shape was handed over, each shape counts as one table.
+ * O(ops · tables). */
 struct eager_tables_sum eager_tables_sum(const struct eager_tables *tables,
                                          const struct profile      *profile,
                                          const struct eager_calls  *calls);

@@ -1,5 +1,6 @@
 /* library_range: ranges and modules whose names say that they are metrics, evaluation, saving, or
- * Python objects that ranks exchange, in a step that does something else as well. Nothing is wrong with them but how often they run. */
+ * Python objects that ranks exchange, in a step that does something else as well. Nothing is wrong
+ * with them but how often they run. */
 #include "analyze/excess/ledger.h"
 #include "base/macros.h"
 #include "base/words.h"
