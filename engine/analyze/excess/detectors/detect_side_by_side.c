@@ -2,7 +2,8 @@
  * are joined. With weights of their own, as heads of attention that are modules, the parts are of a
  * network: with their weights in one tensor each op would be started once, and back once. With the
  * same weights, as frames of a clip, they are of a batch that could be whole. None takes what
- * another made: a part is no operand of a product, as a state is in the next step of a recurrence.
+ * another made: a part is no operand of a product, nor of what comes before the first one, as a
+ * state is in the next step of a recurrence or a simulation.
  */
 #include "analyze/excess/ledger.h"
 
@@ -35,6 +36,37 @@ static uint32_t parts_of(const struct ledger *ledger, const struct work_unit *un
     return parts >= FEWEST_PARTS ? parts : 0;
 }
 
+/* As many of the same sizes, but for those of one. */
+static bool same_sizes(const struct tensor *a, const struct tensor *b)
+{
+    int8_t j = 0;
+
+    if (!a || a->rank < 0)
+        return false;
+    for (int8_t i = 0; i < a->rank; i++) {
+        if (a->dims[i] == 1)
+            continue;
+        while (j < b->rank && b->dims[j] == 1)
+            j++;
+        if (j == b->rank || a->dims[i] != b->dims[j++])
+            return false;
+    }
+    while (j < b->rank && b->dims[j] == 1)
+        j++;
+    return j == b->rank;
+}
+
+static bool takes(const struct finder *finder, size_t row, const struct tensor *part)
+{
+    const struct work_unit *unit = unit_at(finder, row);
+    uint32_t                count = finder->ledger->study->profile->ops.items[unit->op].input_count;
+
+    for (uint32_t i = 0; i < count; i++)
+        if (same_sizes(unit_input(finder->ledger, unit, i), part))
+            return true;
+    return false;
+}
+
 /* How many ops each part is made of that the op at `join` joins; 0: not each of the same. */
 static size_t length_of(const struct finder *finder, size_t join, uint32_t parts)
 {
@@ -51,8 +83,11 @@ static size_t length_of(const struct finder *finder, size_t join, uint32_t parts
         for (size_t i = first; i < first + length && is_alike; i++) {
             const struct work_unit *unit = unit_at(finder, i);
 
-            if (!unit_is_forward_product(unit))
+            if (!unit_is_forward_product(unit)) {
+                if (!multiplies && takes(finder, i, part))
+                    return 0;
                 continue;
+            }
             multiplies = true;
             if (same_dims(unit_left(finder->ledger, unit), part))
                 return 0;
