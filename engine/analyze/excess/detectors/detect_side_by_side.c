@@ -67,33 +67,39 @@ static bool takes(const struct finder *finder, size_t row, const struct tensor *
     return false;
 }
 
+/* The ops of a part multiply, and take no other part. */
+static bool is_of_its_own(const struct finder *finder, size_t first, size_t length,
+                          const struct tensor *part)
+{
+    bool multiplies = false;
+
+    for (size_t i = first; i < first + length; i++) {
+        const struct work_unit *unit = unit_at(finder, i);
+        bool                    is_product = unit_is_forward_product(unit);
+
+        if (is_product ? same_dims(unit_left(finder->ledger, unit), part)
+                       : !multiplies && takes(finder, i, part))
+            return false;
+        multiplies |= is_product;
+    }
+    return multiplies;
+}
+
 /* How many ops each part is made of that the op at `join` joins; 0: not each of the same. */
 static size_t length_of(const struct finder *finder, size_t join, uint32_t parts)
 {
     const struct tensor *part = unit_input(finder->ledger, unit_at(finder, join), 0);
 
     for (size_t length = 1; length <= MOST_OPS && length * parts <= join; length++) {
-        bool   is_alike = true, multiplies = false;
+        bool   is_alike = true;
         size_t first = join - length * parts;
 
         for (size_t i = first; i < join && is_alike; i++)
             is_alike =
                 (i + length >= join || unit_at(finder, i)->op == unit_at(finder, i + length)->op) &&
                 unit_at(finder, i)->phase == UNIT_FORWARD;
-        for (size_t i = first; i < first + length && is_alike; i++) {
-            const struct work_unit *unit = unit_at(finder, i);
-
-            if (!unit_is_forward_product(unit)) {
-                if (!multiplies && takes(finder, i, part))
-                    return 0;
-                continue;
-            }
-            multiplies = true;
-            if (same_dims(unit_left(finder->ledger, unit), part))
-                return 0;
-        }
         if (is_alike)
-            return multiplies ? length : 0;
+            return is_of_its_own(finder, first, length, part) ? length : 0;
     }
     return 0;
 }
