@@ -163,6 +163,14 @@ struct str profile_str(const struct profile *profile, uint32_t name)
     return intern_str(&profile->names, name);
 }
 
+const struct tensor *profile_op_input(const struct profile *profile, uint32_t op, uint32_t number)
+{
+    const struct op *row = op != NO_ID ? &profile->ops.items[op] : NULL;
+
+    return row && number < row->input_count ? &profile->tensors.items[row->first_input + number]
+                                            : NULL;
+}
+
 bool profile_stat(const struct profile *profile, enum stat_key key, uint32_t event, int64_t *value)
 {
     const struct stat_column *column = &profile->stats[key];
@@ -253,6 +261,35 @@ int64_t tensor_count(const struct tensor *tensor)
         if (tensor->dims[i] < 0 || __builtin_mul_overflow(count, tensor->dims[i], &count))
             return -1;
     return count;
+}
+
+bool same_dims(const struct tensor *a, const struct tensor *b)
+{
+    if (!a || !b || a->rank < 0 || a->rank != b->rank)
+        return false;
+    for (int8_t i = 0; i < a->rank; i++)
+        if (a->dims[i] != b->dims[i])
+            return false;
+    return true;
+}
+
+bool same_sizes(const struct tensor *a, const struct tensor *b)
+{
+    int8_t j = 0;
+
+    if (!a || !b || a->rank < 0 || b->rank < 0)
+        return false;
+    for (int8_t i = 0; i < a->rank; i++) {
+        if (a->dims[i] == 1)
+            continue;
+        while (j < b->rank && b->dims[j] == 1)
+            j++;
+        if (j == b->rank || a->dims[i] != b->dims[j++])
+            return false;
+    }
+    while (j < b->rank && b->dims[j] == 1)
+        j++;
+    return j == b->rank;
 }
 
 bool timeline_is_shown(const struct timeline *timeline)

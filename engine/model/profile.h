@@ -144,6 +144,10 @@ struct tensor { /* one operand or result */
 };
 /* Elements, exactly; -1: a dimension is not known, or there are too many. A scalar has one. */
 int64_t tensor_count(const struct tensor *tensor);
+/* Both are known, with the same dimensions in the same order. */
+bool same_dims(const struct tensor *a, const struct tensor *b);
+/* The same, but for dimensions of one, which either may have more of. */
+bool same_sizes(const struct tensor *a, const struct tensor *b);
 
 /* An op: framework graph node, HLO instruction, aten op with its shapes. -1: unknown. */
 struct op {
@@ -406,6 +410,8 @@ bool            profile_add_unknown(struct profile *profile, enum unknown_kind k
 const char     *unknown_kind_name(enum unknown_kind kind); /* "stat", "field", "category", "argument" */
 uint32_t        profile_intern(struct profile *profile, struct str name);
 struct str      profile_str(const struct profile *profile, uint32_t name);
+/* Operand `number` of a row of profile->ops; NULL: no row (NO_ID), or it has fewer. */
+const struct tensor *profile_op_input(const struct profile *profile, uint32_t op, uint32_t number);
 bool            profile_stat(const struct profile *profile, enum stat_key key, uint32_t event,
                              int64_t *value); /* O(log n); false: the event has none */
 /* Of a shape; 0 where it is unknown, in part or whole. */

@@ -225,13 +225,6 @@ static enum trait trait_of(struct summer *summer, uint32_t type)
     return trait;
 }
 
-static const struct tensor *input_of(const struct profile *profile, uint32_t op, uint32_t number)
-{
-    if (op == NO_ID || profile->ops.items[op].input_count <= number)
-        return NULL;
-    return &profile->tensors.items[profile->ops.items[op].first_input + number];
-}
-
 /* The stride of the channels of the first operand: "[[262144, 4096, 64, 1], …": 4096. */
 static int64_t channel_stride(const struct profile *profile, uint32_t event)
 {
@@ -250,8 +243,8 @@ static int64_t channel_stride(const struct profile *profile, uint32_t event)
 static void count_conv(struct summer *summer, const struct eager_call *call)
 {
     const struct profile *profile = summer->study->profile;
-    const struct tensor  *input = input_of(profile, call->op, 0);
-    const struct tensor  *weight = input_of(profile, call->op, 1);
+    const struct tensor  *input = profile_op_input(profile, call->op, 0);
+    const struct tensor  *weight = profile_op_input(profile, call->op, 1);
     double                ns = call->work_ns + call->backward_ns;
 
     summer->sums[CONV_NS] += ns;
@@ -272,7 +265,7 @@ static bool appends(const struct profile *profile, uint32_t op)
     if (op == NO_ID || profile->ops.items[op].input_count < 2)
         return false;
     for (uint32_t i = 0; i < profile->ops.items[op].input_count; i++) {
-        const struct tensor *tensor = input_of(profile, op, i);
+        const struct tensor *tensor = profile_op_input(profile, op, i);
         double               count = tensor->rank > 0 ? 1 : 0;
 
         for (int8_t j = 0; j < tensor->rank; j++)

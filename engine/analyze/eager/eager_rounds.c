@@ -121,16 +121,6 @@ static bool look_alike(const struct eager_rounds *seen, const struct eager_clust
     return false;
 }
 
-static bool have_same_dims(const struct tensor *a, const struct tensor *b)
-{
-    if (a->rank != b->rank)
-        return false;
-    for (int8_t i = 0; i < a->rank; i++)
-        if (a->dims[i] != b->dims[i])
-            return false;
-    return true;
-}
-
 /* Anchors that pick rows may take as many as they like, but of the same tensor in each round: a
  * statement that is written down several times picks of several ones. */
 static bool picks_of_same(const struct eager_rounds *seen, const struct eager_cluster *cluster)
@@ -150,7 +140,7 @@ static bool picks_of_same(const struct eager_rounds *seen, const struct eager_cl
             continue;
         from = &profile->tensors.items[profile->ops.items[call->op].first_input];
         picks++;
-        while (t < known && !have_same_dims(tensors[t], from))
+        while (t < known && !same_dims(tensors[t], from))
             t++;
         if (t == MOST_TENSORS)
             continue;
@@ -262,7 +252,7 @@ static bool adds_up(const struct eager_rounds *seen, uint32_t call)
 
     if (str_ends(profile_str(profile, seen->calls[call].type), STR("_")))
         return true;
-    return op->input_count >= 2 && have_same_dims(&to[0], &to[1]);
+    return op->input_count >= 2 && same_dims(&to[0], &to[1]);
 }
 
 /* A call behind which the next round begins gives what this one leaves. */
@@ -331,7 +321,7 @@ static bool adds_to(const struct eager_rounds *seen, const struct eager_call *ca
         !str_fits(eager_base_name(profile_str(seen->profile, call->type)), "add|sub|lerp"))
         return false;
     inputs = &seen->profile->tensors.items[op->first_input];
-    return have_same_dims(&inputs[0], state) && have_same_dims(&inputs[1], state);
+    return same_dims(&inputs[0], state) && same_dims(&inputs[1], state);
 }
 
 /* What the call writes over, where all of it is written: a slice's place. */
@@ -345,7 +335,7 @@ static const struct tensor *written_place(const struct eager_rounds *seen, uint3
         !str_fits(eager_base_name(profile_str(seen->profile, call->type)), "copy"))
         return NULL;
     inputs = &seen->profile->tensors.items[op->first_input];
-    return inputs[0].rank > 0 && have_same_dims(&inputs[0], &inputs[1]) ? inputs : NULL;
+    return inputs[0].rank > 0 && same_dims(&inputs[0], &inputs[1]) ? inputs : NULL;
 }
 
 bool eager_rounds_note_state(const struct eager_rounds *seen, const struct eager_cluster *cluster,

@@ -5,18 +5,11 @@
 /* Rows for each lookup, from which a gradient is of rows that nobody looked up. */
 static const double TALL = 10;
 
-static const struct tensor *input_of(const struct profile *profile, uint32_t op, uint32_t number)
-{
-    return profile->ops.items[op].input_count > number
-               ? &profile->tensors.items[profile->ops.items[op].first_input + number]
-               : NULL;
-}
-
 bool eager_tables_add(struct eager_tables *tables, const struct profile *profile,
                       const struct eager_call *call, struct arena *arena)
 {
-    const struct tensor *table = call->op != NO_ID ? input_of(profile, call->op, 0) : NULL;
-    const struct tensor *ids = table ? input_of(profile, call->op, 1) : NULL;
+    const struct tensor *table = profile_op_input(profile, call->op, 0);
+    const struct tensor *ids = table ? profile_op_input(profile, call->op, 1) : NULL;
     struct eager_table   found = { .lookups = 1 };
 
     if (!ids || table->rank != 2 || ids->rank < 0)
@@ -43,7 +36,7 @@ static double handed_over(const struct eager_table *table, const struct profile 
     double count = 0;
 
     for (uint32_t op = 0; op < profile->ops.count; op++) {
-        const struct tensor *gradient = calls->handed[op] ? input_of(profile, op, 0) : NULL;
+        const struct tensor *gradient = calls->handed[op] ? profile_op_input(profile, op, 0) : NULL;
 
         if (gradient && gradient->rank == 2 && gradient->dims[0] == table->rows &&
             gradient->dims[1] == table->width)

@@ -112,11 +112,7 @@ struct str unit_type(const struct ledger *ledger, const struct work_unit *unit)
 const struct tensor *unit_input(const struct ledger *ledger, const struct work_unit *unit,
                                 uint32_t row)
 {
-    const struct profile *profile = ledger->study->profile;
-
-    if (unit->op == NO_ID || profile->ops.items[unit->op].input_count <= row)
-        return NULL;
-    return &profile->tensors.items[profile->ops.items[unit->op].first_input + row];
+    return profile_op_input(ledger->study->profile, unit->op, row);
 }
 
 uint32_t unit_first_factor(const struct ledger *ledger, const struct work_unit *unit)
@@ -137,16 +133,6 @@ const struct tensor *unit_right(const struct ledger *ledger, const struct work_u
 bool unit_goes_with_ops(const struct work_unit *unit)
 {
     return unit->kind != UNIT_OTHER || unit->part == PART_IDLE_OTHER;
-}
-
-bool same_dims(const struct tensor *a, const struct tensor *b)
-{
-    if (!a || !b || a->rank < 0 || a->rank != b->rank)
-        return false;
-    for (int8_t i = 0; i < a->rank; i++)
-        if (a->dims[i] != b->dims[i])
-            return false;
-    return true;
 }
 
 static uint32_t around(struct ledger *ledger, const struct work_unit *unit)

@@ -141,6 +141,5 @@ double unit_kept_rows(const struct ledger *ledger, uint32_t unit);
 /* Rows that a lookup in a table of two axes gives: of its ids, or of the first op before unit `end`
  * that takes rows of that length. */
 int64_t unit_picked_rows(const struct ledger *ledger, uint32_t at, uint32_t end);
-bool    same_dims(const struct tensor *a, const struct tensor *b);
 
 #endif

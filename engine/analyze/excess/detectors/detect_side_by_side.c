@@ -36,26 +36,6 @@ static uint32_t parts_of(const struct ledger *ledger, const struct work_unit *un
     return parts >= FEWEST_PARTS ? parts : 0;
 }
 
-/* As many of the same sizes, but for those of one. */
-static bool same_sizes(const struct tensor *a, const struct tensor *b)
-{
-    int8_t j = 0;
-
-    if (!a || a->rank < 0)
-        return false;
-    for (int8_t i = 0; i < a->rank; i++) {
-        if (a->dims[i] == 1)
-            continue;
-        while (j < b->rank && b->dims[j] == 1)
-            j++;
-        if (j == b->rank || a->dims[i] != b->dims[j++])
-            return false;
-    }
-    while (j < b->rank && b->dims[j] == 1)
-        j++;
-    return j == b->rank;
-}
-
 static bool takes(const struct finder *finder, size_t row, const struct tensor *part)
 {
     const struct work_unit *unit = unit_at(finder, row);
