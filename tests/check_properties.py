@@ -182,7 +182,7 @@ def shuffled(trace):
 
 
 def with_idle_thread(trace, has_steps):
-    """One more thread, with one short event where the recording begins; where the whole of it is the step, where the
+    """One more thread, with one short event where the recording begins; where nothing marks the first step, where the
     host's work begins, as an earlier one would make it longer."""
     spans = [event for event in trace["traceEvents"] if event.get("ph") == "X"]
     of_host = [event for event in spans if event.get("cat") in ("cpu_op", "user_annotation", "python_function")]
@@ -267,7 +267,7 @@ def check_trace(tfprof, path):
         yield from check_scaled(plain, write("scaled", scaled(trace, 2)), 2)
         if named_back(write("renamed", renamed(trace))) != named_back(plain):
             yield "renamed", "the answer is another one"
-        has_steps = plain["steps"]["source"] != "whole-trace"
+        has_steps = plain["steps"]["source"] not in ("whole-trace", "inferred")
         yield from check_idle(plain, write("idle", with_idle_thread(trace, has_steps)), has_steps)
         with gzip.open(place / "plain" / "trace.json.gz", "wb") as out:
             out.write((place / "plain" / "trace.json").read_bytes())

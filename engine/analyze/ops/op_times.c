@@ -21,8 +21,8 @@ static bool is_op_kind(const struct activity *activity, bool is_op_line)
     switch (activity->kind) {
     case ACTIVITY_OP:
     case ACTIVITY_COLLECTIVE:
-    case ACTIVITY_CALLBACK:
         return true;
+    case ACTIVITY_CALLBACK: /* the op that calls the host, not the Python that it calls */
     case ACTIVITY_KERNEL:
     case ACTIVITY_OUTPUT: /* ops that prepare summaries, say; not what Python prints */
         return activity->op != NO_ID;
