@@ -134,6 +134,24 @@ Silent for small tables, small shares and what counts for histograms of summarie
         end
       end
     end
+    -- Logits have the shape of one-hot labels: a product makes them, or a gradient leaves them for what they were made
+    -- of, as no lookup's does. There a product on the way to the loss must take the shape.
+    local made, taken = {}, {}
+    for _, row in ipairs(rows) do
+      local inputs, result = (row.shapes or ""):match("^(.*)->(\\[[0-9,]+\\])$")
+      local multiplies = inputs and (row.type == "fusion" or p:class_of(row.type or "") == "product")
+      local goes_back = (row.name .. (row.scope or "")):find("gradient|_grad/|transpose\\(")
+      if multiplies and wide[result] and has_table(inputs, wide[result], wide) then made[result] = true end
+      for shape, classes in sorted_pairs(multiplies and wide or {}) do
+        if inputs:find(shape, 1, true) and has_table(row.shapes, classes, wide) then
+          if not goes_back then taken[shape] = true
+          elseif not result:find("\\b" .. classes .. "\\b") then made[shape] = true end
+        end
+      end
+    end
+    for shape in sorted_pairs(made) do
+      if not taken[shape] then wide[shape], has_one_hot = nil, false end
+    end
     for _, row in ipairs(rows) do
       local shapes = row.shapes or ""
       if not names[row.name] and shapes ~= "" and row.type ~= "custom-call" and row.type ~= "while" then
@@ -290,6 +308,14 @@ Silent for small tables, small shares and what counts for histograms of summarie
                            shapes = "[9000,32]x[]x[9000,32]->[9000,32]", self_ns = 5e5 },
                          { name = "update_other/ApplyGradientDescent", type = "ApplyGradientDescent",
                            shapes = "[900,32]x[]x[900,32]->[900,32]", self_ns = 2e6 } } } },
+    { name = "one-hot labels of a session's logits", format = "profile", framework = "tensorflow", finding = false,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "one_hot", type = "OneHot", shapes = "[64]x[]x[]x[]->[64,9000]", self_ns = 5e5 },
+                         { name = "add", type = "AddV2", shapes = "[64,9000]x[9000]->[64,9000]", self_ns = 3e6 },
+                         { name = "gradients/MatMul_grad/MatMul_1", type = "MatMul",
+                           shapes = "[64,32]x[64,9000]->[32,9000]", self_ns = 4e6 },
+                         { name = "gradients/MatMul_grad/MatMul", type = "MatMul",
+                           shapes = "[64,9000]x[32,9000]->[64,32]", self_ns = 4e6 } } } },
     { name = "OneHot without shapes", framework = "tensorflow", finding = true, replay = { 5e6 },
       facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "one_hot", type = "OneHot", self_ns = 5e5 },
