@@ -224,7 +224,8 @@ Silent for small tables, small shares and what counts for histograms of summarie
       condition = ("one-hot vectors and their products take %s of op time, %s accepted"):format(
         fmt.pct(share), fmt.pct(cfg.min_share)),
       remedy = { text = is_sparse and "Keep them sparse: read and add up the rows that they name." or
-                     "Look the rows up instead of multiplying by one-hot vectors.",
+                     "Look the rows up instead of multiplying by one-hot vectors; sums of the rows of a group are "
+                     .. "segment sums.",
                  code = is_sparse
                    and "y = tf.sparse.sparse_dense_matmul(bags, table)   # or tf.nn.embedding_lookup_sparse" or
                      code[p.framework] },
