@@ -111,6 +111,26 @@ local function between_runs(p, cfg)
   }
 end
 
+-- A profile whose steps hold several session runs each, as where add_step was given them one after the other: what lies
+-- between the runs is Python and what recording a run takes, and nothing tells one from the other.
+local function within_profile(p, cfg)
+  local step_ns, ns = p.fact["step.ns"], p:has("part.idle_other_ns") and p.fact["part.idle_other_ns"] or 0
+  local share = ns / step_ns
+  if p:has("device.idle_share") or share < cfg.min_unseen_share then return nil end
+  return finding {
+    title = ("No op runs in %s of each step: only what runs beside the ops, or records them, can take it"):format(
+      fmt.ms(ns)),
+    severity = "info",
+    evidence = { { "without any op a step", ns, "ns", share = share } },
+    condition = ("it is %s of the step, %s accepted"):format(fmt.pct(share), fmt.pct(cfg.min_unseen_share)),
+    remedy = { text = "Give each session run a step of its own in the profile, and time the loop without recording: "
+                 .. "what recording a run takes lies between the runs, too. " .. BETWEEN_RUNS.text,
+               code = BETWEEN_RUNS.code },
+    impact = impact.none(),
+    confidence = "low",
+  }
+end
+
 -- JAX with an accelerator: arrays are read in each step, and Python then works with them. Where that is done on the
 -- device nothing is waited for: the host runs ahead, and a step takes what computing or starting it takes, whichever
 -- is more. nil elsewhere.
@@ -134,7 +154,7 @@ return rule {
   id = "python-in-step", api = 1, version = "1.0.0",
   title = "Python holds the step",
   category = "host", severity = "warn",
-  formats = { "xspace", "kineto", "graph" },
+  formats = { "xspace", "kineto", "graph", "profile" },
   needs = { "step.ns", "python.path_ns", "part.compute_ns" },
   cause = "host.python", tags = { "host" },
   more_specific_than = { "block-until-ready-each-step", "host-bound" },
@@ -153,6 +173,8 @@ return rule {
                     doc = "JAX: steps that wait for a result, from which Python works with it" },
     min_read_bytes = { default = 64e3, min = 0, max = 1e12, unit = "bytes",
                        doc = "JAX: bytes read a step, from which they are worked with and not only looked at" },
+    min_unseen_share = { default = 0.5, min = 0, max = 1, unit = "share",
+                         doc = "tfprof profiles: share of the step in which no op runs, from which this is said" },
     min_waits = { default = 8, min = 1, max = 1e9, unit = "count",
                   doc = "waits for results a step, from which short Python between them is theirs" },
     short_ns = { default = 2e5, min = 0, max = 1e12, unit = "ns", doc = "such Python, a wait" },
@@ -165,13 +187,15 @@ eager PyTorch on the host, long pauses between ops that come in every step count
 reading all variables of a TensorFlow program, or many arrays of a program of JAX one after the other. Python before
 the first computation of a step usually prepares its input and belongs to the input rules, but for PyTorch while an
 accelerator waits. Between runs of a session that were recorded one by one nothing is known but the time, which is a
-bound, and so is a pause of PyTorch's in a recording of a single step. Priced as that time where pauses are more
+bound, and so is a pause of PyTorch's in a recording of a single step. A step of a tfprof profile most of which passes
+without any op has no price, as recording takes part of it. Priced as that time where pauses are more
 than programs usually have, or an accelerator waits for it; else it is a bound. Where JAX reads arrays from an
 accelerator in each step and Python works with them, as all that computing or starting a step does not take. Silent
 where it hides behind computation.]],
 
   check = function(p, cfg)
     if p.format == "graph" then return between_runs(p, cfg) end
+    if p.format == "profile" then return within_profile(p, cfg) end
     if not p:has("host.python_before_ns") then return skip { reason = "no thread leads the steps" } end
     local step_ns = p.fact["step.ns"]
     local cells = p:has("excess") and p:table("excess"):where { cause = "python" }
@@ -263,6 +287,11 @@ where it hides behind computation.]],
                               factor = 0 } } } },
     { name = "between runs of a session", framework = "tensorflow", format = "graph", finding = true, severity = "info",
       facts = { ["step.ns"] = 1e7, ["python.path_ns"] = 0, ["part.compute_ns"] = 5e6, ["step.pause_ns"] = 5e6 } },
+    { name = "several session runs a step of a profile", framework = "tensorflow", format = "profile", finding = true,
+      severity = "info",
+      facts = { ["step.ns"] = 1e7, ["python.path_ns"] = 0, ["part.compute_ns"] = 1e6, ["part.idle_other_ns"] = 9e6 } },
+    { name = "short pauses of a profile's step", framework = "tensorflow", format = "profile", finding = false,
+      facts = { ["step.ns"] = 1e7, ["python.path_ns"] = 0, ["part.compute_ns"] = 6e6, ["part.idle_other_ns"] = 4e6 } },
     -- Of 10 ms 1 ms computes and starting it takes 2: 8 ms.
     { name = "tokens drawn by numpy", framework = "jax", format = "xspace", finding = true, impact_ns = 8e6,
       facts = { ["step.ns"] = 1e7, ["python.path_ns"] = 5e6, ["host.python_before_ns"] = 0, ["part.compute_ns"] = 1e6,
