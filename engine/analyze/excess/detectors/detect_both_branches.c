@@ -3,6 +3,7 @@
  */
 #include "analyze/excess/ledger.h"
 #include "base/macros.h"
+#include "model/names.h"
 #include "model/op_graph.h"
 
 static const double RARE_SHARE = 0.95;  /* of a side that few need */
@@ -50,7 +51,8 @@ static bool is_there_before(const struct branches *branches, uint32_t op)
 }
 
 /* "…/vmap()/select_n": what a condition becomes when it is mapped. So do gradients of activations,
- * which are nothing where the activation was cut off. */
+ * which are nothing where the activation was cut off. Those inside of draws of random numbers,
+ * which reject some, are the library's: nobody can take them out. */
 static bool is_mapped_choice(const struct branches *branches, uint32_t op)
 {
     struct str origin = profile_str(branches->profile, branches->profile->ops.items[op].origin);
@@ -58,7 +60,7 @@ static bool is_mapped_choice(const struct branches *branches, uint32_t op)
     return compiled_is_type(&branches->ledger->compiled, op, "select") &&
            str_contains(origin, STR("vmap(")) && str_ends(origin, STR("/select_n")) &&
            !str_contains(origin, STR("_where")) && !str_contains(origin, STR("transpose(")) &&
-           !is_flag(branches->profile, op);
+           !name_is(origin, NAMES_JAX_RANDOM) && !is_flag(branches->profile, op);
 }
 
 /* Inside of a fusion there is the parameter that stands for the operand. */
