@@ -338,6 +338,42 @@ TEST(rounds_that_hand_on)
     }
 }
 
+/* Ten rounds of a cell without gates: what a slice gives is added to a product of the state, and a
+ * product of two like arrays is the next state. Not where results are stacked, where a round may
+ * add its own to a sum, or where no product takes what has the state's sizes. */
+TEST(rounds_that_hand_a_state_on)
+{
+    enum { STATE, STACKED, SUMMED, APART };
+
+    for (int way = STATE; way <= APART; way++) {
+        struct program program;
+        struct err     err = { 0 };
+
+        start(&program);
+        program.b.profile.has_shapes = true;
+        uint32_t select =
+            builder_activity(&program.b, "aten::select", ACTIVITY_OP,
+                             builder_op(&program.b, "aten::select", "aten::select", "f32[8,10,5]"));
+        for (int i = 0; i < 10; i++) {
+            builder_event(&program.b, program.thread, select, program.now, 1000);
+            program.now += 1100;
+            call(&program, "aten::linear", "f32[8,5] f32[6,5] f32[6]", 1000);
+            call(&program, "aten::linear", way == APART ? "f32[8,5] f32[6,5]" : "f32[8,6] f32[6,6]",
+                 1000);
+            call(&program, "aten::abs", "f32[8,6]", 1000);
+            call(&program, way == SUMMED ? "aten::add" : "aten::mul", "f32[8,6] f32[8,6]", 1000);
+        }
+        call(&program, "aten::sum", "f32[8,6]", 1000);
+        if (way == STACKED)
+            call(&program, "aten::stack", "f32[8] f32[8] f32[8] f32[8] f32[8] f32[8]", 1000);
+        builder_finish(&program.b);
+        assert_true(analysis_eager_loops.run(&program.b.study, &err));
+        assert_true(cell(&program, "eager_loops", "repeats") == 10);
+        assert_true(cell(&program, "eager_loops", "is_handed_on") == (way == STATE));
+        builder_free(&program.b);
+    }
+}
+
 /* Ten rounds of a simulation: each scales its state and adds to it, and writes it down. Not where a
  * round also reads a slice, or makes what it writes of nothing that was there before. */
 TEST(rounds_that_write_their_state_down)

@@ -288,14 +288,79 @@ static bool is_collected(const struct eager_rounds *seen, const struct eager_clu
     return false;
 }
 
+static bool is_anchor(const struct eager_rounds *seen, const struct eager_cluster *cluster,
+                      uint32_t at)
+{
+    return eager_round_key(&seen->calls[at], ANCHOR_SLICE) == cluster->key;
+}
+
+/* The largest operand of the last call of the first round, which has the sizes of what the round
+ * leaves; NULL: it is a sum, to which each round may add its own, or not known. */
+static const struct tensor *state_of(const struct eager_rounds  *seen,
+                                     const struct eager_cluster *cluster)
+{
+    const struct profile *profile = seen->profile;
+    const struct tensor  *state = NULL;
+    const struct op      *op;
+    uint32_t              last = cluster->first + 1;
+
+    while (last < cluster->last && !is_anchor(seen, cluster, last))
+        last++;
+    while (--last > cluster->first &&
+           eager_round_kind(seen, seen->calls[last].type)->traits & IS_LOOK) {
+    }
+    op = seen->calls[last].op != NO_ID ? &profile->ops.items[seen->calls[last].op] : NULL;
+    if (!op || eager_round_kind(seen, seen->calls[last].type)->traits & IS_PRODUCT ||
+        str_fits(eager_base_name(profile_str(profile, seen->calls[last].type)),
+                 "add|add_|sub|sub_|lerp|lerp_|addcmul|addcmul_"))
+        return NULL;
+    for (uint32_t i = 0; i < op->input_count; i++) {
+        const struct tensor *input = &profile->tensors.items[op->first_input + i];
+
+        if (!state || tensor_count(input) > tensor_count(state))
+            state = input;
+    }
+    return state;
+}
+
+/* In each round a product takes what has the sizes of the state that rounds leave, as a recurrent
+ * cell does, or no round multiplies. */
+static bool take_state(const struct eager_rounds *seen, const struct eager_cluster *cluster,
+                       uint32_t end, bool *multiplies)
+{
+    const struct profile *profile = seen->profile;
+    const struct tensor  *state = state_of(seen, cluster);
+    uint32_t              rounds = 0;
+    bool                  is_taken = true;
+
+    *multiplies = false;
+    for (uint32_t i = cluster->first; i < end; i++) {
+        const struct eager_call *call = &seen->calls[i];
+        const struct tensor     *data;
+
+        is_taken = is_taken && !is_anchor(seen, cluster, i);
+        if (!(eager_round_kind(seen, call->type)->traits & IS_PRODUCT))
+            continue;
+        *multiplies = true;
+        if (is_taken || !state || call->op == NO_ID || !profile->ops.items[call->op].input_count)
+            continue;
+        data = &profile->tensors.items[profile->ops.items[call->op].first_input];
+        is_taken = state->rank > 1 && have_same_dims(data, state);
+        rounds += is_taken;
+    }
+    return !*multiplies || rounds >= cluster->count;
+}
+
 bool eager_rounds_hand_on(const struct eager_rounds *seen, const struct eager_cluster *cluster,
                           uint32_t end, uint32_t run_end)
 {
-    enum { LEAVES = IS_WRITE | IS_READBACK | IS_PICK | IS_STACK | IS_LOSS | IS_PRODUCT | IS_DRAW };
+    enum { LEAVES = IS_WRITE | IS_READBACK | IS_PICK | IS_STACK | IS_LOSS | IS_DRAW };
     const struct eager_call *calls = seen->calls;
+    bool                     multiplies;
 
     if (!seen->profile->has_shapes ||
-        eager_round_kind(seen, calls[cluster->first].type)->class != ANCHOR_SLICE)
+        eager_round_kind(seen, calls[cluster->first].type)->class != ANCHOR_SLICE ||
+        !take_state(seen, cluster, end, &multiplies))
         return false;
     for (uint32_t i = cluster->first; i < end; i++) {
         struct str name = eager_base_name(profile_str(seen->profile, calls[i].type));
@@ -303,7 +368,7 @@ bool eager_rounds_hand_on(const struct eager_rounds *seen, const struct eager_cl
         if (eager_round_kind(seen, calls[i].type)->traits & LEAVES ||
             str_fits(name, "detach|clone"))
             return false;
-        if (i > cluster->first && eager_round_key(&calls[i], ANCHOR_SLICE) == cluster->key &&
+        if (i > cluster->first && !multiplies && is_anchor(seen, cluster, i) &&
             leaves_sum(seen, cluster, i))
             return false;
     }
