@@ -357,8 +357,16 @@ static bool weight_dims(const struct finder *finder, const struct eager_call *ca
     return !has_dim(dims, left->dims[left->rank - 2]);
 }
 
-/* The calls right before a product that work on its weight alone; views do not count. `end` is the
- * product. */
+static bool works_on_weight(struct finder *finder, const struct eager_call *call,
+                            struct dims *weight)
+{
+    return call->op != NO_ID && eager_elements(finder->profile, call->op) > 0 &&
+           !(part_of(finder, call->type) & IS_CAST) && !(traits_of(finder, call->type) & IS_GATE) &&
+           fits(finder, call, weight, false);
+}
+
+/* The calls right before a product that work on its weight alone, products of matrices of its sizes
+ * and identities that are made in between among them; views do not count. `end` is the product. */
 static size_t weight_begin(struct finder *finder, size_t end, const struct dims *dims,
                            uint64_t *hash, uint32_t *works)
 {
@@ -369,17 +377,17 @@ static size_t weight_begin(struct finder *finder, size_t end, const struct dims 
     size_t                   first = end;
 
     *works = 0;
-    while (first > 0 && end - first < MOST_CALLS && is_together(&calls[first - 1], &calls[end]) &&
-           calls[first - 1].phase == PHASE_FORWARD &&
-           !(part_of(finder, calls[first - 1].type) & IS_CAST) &&
-           !(traits_of(finder, calls[first - 1].type) & (IS_PRODUCT | IS_GATE)) &&
-           calls[first - 1].op != NO_ID &&
-           eager_elements(finder->profile, calls[first - 1].op) > 0 &&
-           fits(finder, &calls[first - 1], &weight, false)) {
-        first--;
-        *works += !(traits_of(finder, calls[first].type) & IS_LOOK) &&
-                  eager_elements(finder->profile, calls[first].op) >= all;
-        *hash = mix(*hash, &calls[first]);
+    for (size_t i = end; i-- > 0 && end - i <= MOST_CALLS && is_together(&calls[i], &calls[end]) &&
+                         calls[i].phase == PHASE_FORWARD;) {
+        if (works_on_weight(finder, &calls[i], &weight))
+            first = i;
+        else if (!(part_of(finder, calls[i].type) & MAKES))
+            break;
+    }
+    for (size_t i = end; i-- > first;) {
+        *works += !(traits_of(finder, calls[i].type) & IS_LOOK) &&
+                  eager_elements(finder->profile, calls[i].op) >= all;
+        *hash = mix(*hash, &calls[i]);
     }
     return first;
 }
