@@ -2,7 +2,7 @@
 local function on_host(p, cfg)
   return p:has("excess") and p:in_excess {
     flaw = "fresh-arrays", min_share = cfg.min_fresh_share, time = "new pages of memory for them",
-    title = "Op after op makes an array above 32 MiB, for which the system gives new pages each time: %s of each step",
+    title = "Op after op makes an array above 32 MiB, which the system gives new pages: %s of each step",
     remedy = { text = "Keep one array and write into it (out=), work in place, or on parts of less than 32 MiB, which "
                  .. "the C library keeps when they are freed; or run with an allocator that keeps larger ones, too.",
                code = "torch.mm(q, bank.T, out=d); d.mul_(-2).add_(norms).clamp_(min=0)   # d is made once" },

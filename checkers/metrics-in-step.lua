@@ -23,6 +23,19 @@ local function over_dataset(p, cfg)
   }
 end
 
+-- Ledger: counts of predictions that were counted right before.
+local function counted_apart(p, cfg)
+  return p:in_excess {
+    flaw = "same-counts", min_share = cfg.min_share, time = "counting again",
+    title = "Several metrics count arrays of the same sizes, each for itself: %s of each step",
+    remedy = { text = "Where they count the same predictions, let one count for all: a collection of metrics that "
+                 .. "groups those with equal counts, or one table of confusion that all are computed from.",
+               code = "metrics = MetricCollection([accuracy, precision, recall, f1])   # compute_groups: True\n"
+                 .. "metrics.update(scores, y)" },
+    confidence = "medium",
+  }
+end
+
 -- Ledger: predictions that are counted against thresholds, or sorted.
 local function counted(p, cfg)
   local share = p:table("excess"):where { flaw = "metrics" }:sum("share")
@@ -82,10 +95,11 @@ without gradients from all that was gathered so far, which is longer by the same
 over a data set of candidates: seen by the op that goes over one inside of the function that trains, while no gradients
 are made. In graphs of TensorFlow also products, convolutions, sorting and decoding that begin behind the forward pass
 and beside the gradients, none of which is for them, and what tf.image compares pictures by, as its scopes tell, from
-where no gradient comes. Silent where a function computes no gradients.]],
+where no gradient comes. Silent where a function computes no gradients. In PyTorch, in evaluation too, ops that count
+arrays of the same sizes one time after the other, while nothing between could make other predictions of them.]],
 
   check = function(p, cfg)
-    return over_history(p, cfg) or over_dataset(p, cfg) or counted(p, cfg) or untrained(p, cfg)
+    return over_history(p, cfg) or over_dataset(p, cfg) or counted_apart(p, cfg) or counted(p, cfg) or untrained(p, cfg)
   end,
 
   examples = {
@@ -108,6 +122,10 @@ where no gradient comes. Silent where a function computes no gradients.]],
       replay = { 5e6 }, facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "whole-history", ns = 5e6, share = 0.5, factor = 0, op = "aten::argsort",
                               detail = "ops go over 31232 rows" } } } },
+    { name = "metrics that count apart", framework = "pytorch", format = "kineto", finding = true, replay = { 3e6 },
+      facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "same-counts", ns = 3e6, share = 0.3, factor = 0, op = "aten::bincount",
+                              detail = "ops around aten::bincount come again for the same sizes" } } } },
     { name = "an AUC of each batch", framework = "pytorch", format = "kineto", finding = true, replay = { 4e6 },
       facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "metrics", ns = 4e6, share = 0.4, factor = 0.02, op = "aten::argsort",

@@ -206,3 +206,35 @@ TEST(arrays_made_anew)
         builder_free(&program.b);
     }
 }
+
+/* A layer, and three metrics that each take the largest score of 256 rows (20 us), put it together
+ * with the label (two ops of 5 us), count (10 us), and sum the counts up (three ops of 5 us): 55
+ * us, of which two are again. Not where a layer, or a row that is taken out, lies between. */
+TEST(metrics_that_count_apart)
+{
+    enum { APART, LAYERS, ROWS };
+
+    for (int way = APART; way <= ROWS; way++) {
+        struct program program;
+
+        start(&program);
+        run(&program, "aten::linear", "f32[256,64] f32[38,64]", 50000);
+        for (int metric = 0; metric < 3; metric++) {
+            if (way == LAYERS)
+                run(&program, "aten::linear", "f32[256,64] f32[38,64]", 50000);
+            if (way == ROWS)
+                run(&program, "aten::select", "f32[3,256,38]", 1000);
+            run(&program, "aten::argmax", "f32[256,38]", 20000);
+            run(&program, "aten::mul", "i64[256]", 5000);
+            run(&program, "aten::add", "i64[256] i64[256]", 5000);
+            run(&program, "aten::bincount", "i64[256]", 10000);
+            run(&program, "aten::sum", "i64[38,38]", 5000);
+            run(&program, "aten::sub", "i64[38] i64[38]", 5000);
+            run(&program, "aten::add", "i64[38] i64[38]", 5000);
+        }
+        finish(&program);
+        assert_true(fabs(claimed(&program, "same-counts") - (way == APART ? 2 * 55e3 : 0)) < 1);
+        assert_sums(&program);
+        builder_free(&program.b);
+    }
+}
