@@ -1,4 +1,8 @@
--- A Python loop takes a tensor apart, row by row.
+-- A Python loop takes a tensor apart, row by row, or runs the same layers again and again.
+local function multiplies_whole(row) -- and takes nothing apart
+  return (row.slices or 1) == 0 and (row.picks or 0) == 0 and row.products >= row.repeats
+end
+
 return rule {
   id = "loop-indexing", api = 1, version = "1.0.0",
   title = "A Python loop indexes a tensor row by row",
@@ -36,7 +40,8 @@ concatenations, which have their own rules, and where rounds only put parts toge
 each round's products have other rows, as those of experts: one product takes all only if they are padded or grouped;
 and where no shapes tell whether they have. With an accelerator said where it waits for the host and the calls are
 over few elements, or where slices have gradients as large as what they are cut of, and of rounds that multiply only
-where more products are trained than weights: others are layers.]],
+where more products are trained than weights: others are layers. Rounds that take nothing apart and multiply are said
+to run the same layers: with other rows, or with weights of their own.]],
 
   check = function(p, cfg)
     local has_device = p:has("device.idle_share")
@@ -70,8 +75,17 @@ where more products are trained than weights: others are layers.]],
         local is_unknown = row.is_ragged or not row.shapes
         return is_unknown and row.products >= (row.is_ragged and 1 or 0.5) * row.repeats and "info" or nil
       end,
-      title = "A loop takes slices of a tensor %s times a step: %s",
+      title = function(row)
+        return multiplies_whole(row) and "A loop runs the same layers %s times a step: %s"
+          or "A loop takes slices of a tensor %s times a step: %s"
+      end,
       remedy = function(row)
+        if multiplies_whole(row) then
+          return { text = "Run the layers once for all rounds: over the rows of all, or, where each round has weights "
+                     .. "of its own, with these stacked, by torch.bmm or torch.vmap.",
+                   code = "y = model(x.repeat(n, 1)).view(n, len(x), -1)   # or, with weights of each:\n"
+                     .. "y = torch.baddbmm(biases, x.expand(n, -1, -1), weights)" }
+        end
         return { text = "Do it for all rows at once: broadcast, gather with an index tensor, torch.bmm or torch.vmap.",
                  code = row.products >= 0.9 * row.repeats and
                         "y = torch.baddbmm(bias.unsqueeze(1), x, weight)   # all products in one" or

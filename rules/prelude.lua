@@ -284,7 +284,8 @@ local function in_loop(p, kind)
     worst.low = math.max(worst.low, 0.95 * worst.high)
   end
   return finding {
-    title = kind.title:format(rounds, fmt.ms(ns)), severity = kind.severity and kind.severity(row),
+    title = (type(kind.title) == "function" and kind.title(row) or kind.title):format(rounds, fmt.ms(ns)),
+    severity = kind.severity and kind.severity(row),
     subject = { op = row.anchor },
     locations = row.source_file and { { file = row.source_file, line = row.source_line } } or nil,
     evidence = { { "time a step, backward and pauses included", ns, "ns", share = math.min(ns / step_ns, 1) },

@@ -345,7 +345,7 @@ static bool take_state(const struct eager_rounds *seen, const struct eager_clust
         if (is_taken || !state || call->op == NO_ID || !profile->ops.items[call->op].input_count)
             continue;
         data = &profile->tensors.items[profile->ops.items[call->op].first_input];
-        is_taken = state->rank > 1 && have_same_dims(data, state);
+        is_taken = state->rank > 1 && same_dims(data, state);
         rounds += is_taken;
     }
     return !*multiplies || rounds >= cluster->count;
