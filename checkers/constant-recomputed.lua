@@ -45,7 +45,9 @@ merged in each call, say; or a matrix of fewer bits is converted and scaled to b
 weight of a convolution is normed, scaled or inverted right before it, as by weight_norm that was left on. Nothing of
 it changes between calls. Recordings make small ops longer than they are, so the price is a bound. In training, one
 matrix that is decomposed or inverted in each step without gradients and not made of a batch right before, or in a
-function or session of TensorFlow before any layer; that it stays the same no recording tells. In PyTorch also rows of
+function or session of TensorFlow before any layer; that it stays the same no recording tells. Where a step that trains
+multiplies a vector by a matrix there and back three times and more without gradients, and norms it each time, the
+rounds but the first. In PyTorch also rows of
 ops that count, and then compute with nothing but such counts, with the same shapes in each step: filters, windows,
 masks, positions. In TensorFlow also a dense array that tf.sparse.from_dense makes sparse in the step.]],
 
@@ -59,6 +61,14 @@ masks, positions. In TensorFlow also a dense array that tf.sparse.from_dense mak
                    .. "weights is taken into them by removing it after loading.",
                  code = "layer.weight += layer.B @ layer.A   # once; or y = x @ W.T + (x @ A.T) @ B.T\n"
                    .. "parametrize.remove_parametrizations(layer, \"weight\")   # weight_norm, spectral_norm" },
+      confidence = "medium",
+    } or p:in_excess {
+      flaw = "power-rounds", min_share = cfg.min_share,
+      title = "A norm of weights is sought in many rounds of the power method in each step: %s",
+      time = "rounds beyond the first",
+      remedy = { text = "Keep the vectors between steps, as spectral_norm does, and run one round a step: the weights "
+                   .. "change little in one, so that the vectors follow.",
+                 code = "layer = torch.nn.utils.parametrizations.spectral_norm(layer, n_power_iterations=1)" },
       confidence = "medium",
     } or p:in_excess {
       flaw = "fixed-matrix", min_share = cfg.min_share,
@@ -82,6 +92,11 @@ masks, positions. In TensorFlow also a dense array that tf.sparse.from_dense mak
   end,
 
   examples = {
+    -- All of 2 of 10 ms.
+    { name = "spectral norm in many rounds", framework = "pytorch", format = "kineto", finding = true, replay = { 2e6 },
+      facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "power-rounds", ns = 2e6, share = 0.2, factor = 0, op = "aten::mv",
+                              detail = "12 rounds of products with a vector, there and back" } } } },
     -- All of 4 of 9 ms.
     { name = "an adjacency made sparse", framework = "tensorflow", format = "xspace", finding = true, replay = { 4e6 },
       facts = { ["step.ns"] = 1e7 },

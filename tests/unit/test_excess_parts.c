@@ -238,3 +238,32 @@ TEST(metrics_that_count_apart)
         builder_free(&program.b);
     }
 }
+
+/* Rounds of the power method of 100 us: a product with a vector of 20 us and its norm of 30 us,
+ * there and back. Of four, what lies between the first's and the last's product back goes: three
+ * rounds. Two are few, and so are any where the matrix is not turned between, as solvers do, or
+ * where nothing is trained. */
+TEST(rounds_of_the_power_method)
+{
+    enum { FOUR, TWO, UNTURNED, UNTRAINED };
+
+    for (int way = FOUR; way <= UNTRAINED; way++) {
+        struct program program;
+
+        start(&program);
+        for (int round = 0; round < (way == TWO ? 2 : 4); round++) {
+            run(&program, "aten::mv", "f32[64,48] f32[48]", 20000);
+            run(&program, "aten::linalg_vector_norm", "f32[64]", 30000);
+            if (way != UNTURNED)
+                run(&program, "aten::matrix_H", "f32[64,48]", 1000);
+            run(&program, "aten::mv", "f32[48,64] f32[64]", 20000);
+            run(&program, "aten::linalg_vector_norm", "f32[48]", 30000);
+        }
+        if (way != UNTRAINED)
+            trained(&program, "f32[8,48] f32[64,48]", 50000);
+        finish(&program);
+        assert_true(fabs(claimed(&program, "power-rounds") - (way == FOUR ? 3 * 101e3 : 0)) < 1);
+        assert_sums(&program);
+        builder_free(&program.b);
+    }
+}
