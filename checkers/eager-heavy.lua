@@ -50,6 +50,9 @@ return rule {
                 doc = "eager ops a step, and for each function call in it, from which this is said" },
     min_share = { default = 0.10, min = 0, max = 1, unit = "share",
                   doc = "share of the step in host code" },
+    min_row = { default = 60, min = 2, max = 1e6, unit = "count",
+                doc = "eager ops without a function called between them, from which this is said beside any calls" },
+    min_row_share = { default = 0.15, min = 0, max = 1, unit = "share", doc = "of the step in host code there" },
     min_calls = { default = 12, min = 2, max = 1e6, unit = "count",
                   doc = "calls of different graph functions a step, from which these are said" },
     min_calling = { default = 0.50, min = 0, max = 1, unit = "share", doc = "share of the step in host code, then" },
@@ -74,6 +77,7 @@ return rule {
 Each eager op costs a trip through Python and the dispatcher; a tf.function pays it once a call and
 runs its ops from the graph. Priced as the host time of the step: of Python and the dispatcher a graph keeps a
 twentieth, of the ops' kernels three tenths, and what runs inside of graph functions stays.
+Where a step calls functions often and runs many ops in one row besides, the host time in that row is what it costs.
 Many calls of different small functions are priced as all of that but one call's part. Silent where a step has few eager
 ops besides the functions it calls, and where they write summaries or checkpoints.]],
 
@@ -81,7 +85,12 @@ ops besides the functions it calls, and where they write summaries or checkpoint
     local ops, calls = p.fact["eager.ops"], p.fact["eager.function_calls"]
     local host_ns, share = p.fact["part.host_ns"], p.fact["part.host_share"]
     if share < cfg.min_share then return nil end
-    if ops < cfg.min_ops * math.max(calls, 1) then return of_functions(p, cfg) end
+    -- Between many calls of functions they may stand in one place all the same: a step that acts, and updates op by op.
+    local in_row, place_ns = p:has("eager.row_ops") and p.fact["eager.row_ops"] or 0, host_ns
+    if ops < cfg.min_ops * math.max(calls, 1) then
+      place_ns = in_row > 0 and p.fact["eager.row_host_ns"] or 0
+      if in_row < cfg.min_row or place_ns < cfg.min_row_share * p.fact["step.ns"] then return of_functions(p, cfg) end
+    end
 
     -- Beside a compiled step, summaries and checkpoints are written op by op: the rules about output speak.
     local writes = p:has("output.count") and p.fact["output.count"] or 0
@@ -104,10 +113,13 @@ ops besides the functions it calls, and where they write summaries or checkpoint
         kept_ns = kept_ns + (1 - cfg.left) * row.ns
       end
     end
-    local left = math.min(1, cfg.left + math.max(kept_ns, 0) / host_ns)
+    local left = 1 - place_ns / host_ns * (1 - math.min(1, cfg.left + math.max(kept_ns, 0) / host_ns))
     return finding {
       title = ("%s ops a step run eagerly; host code takes %s of the step"):format(fmt.whole(ops), fmt.pct(share)),
       evidence = { { "eager ops a step", ops, "count" },
+                   place_ns < host_ns and { "of them in a row", in_row, "count" } or nil,
+                   place_ns < host_ns and { "host code in that row", place_ns, "ns",
+                                            share = place_ns / p.fact["step.ns"] } or nil,
                    { "host code a step", host_ns, "ns", share = share },
                    { "graph functions called a step", calls, "count" } },
       condition = ("%s eager ops a step, %s accepted for each of %s"):format(
@@ -151,6 +163,13 @@ ops besides the functions it calls, and where they write summaries or checkpoint
                 ["part.host_ns"] = 9e6, ["part.host_share"] = 0.9 },
       tables = { path = { { name = "__inference_norm_35755", part = "host", ns = 4e5 },
                           { name = "__inference_dense_35764", part = "host", ns = 3e5 } } } },
+    -- 20 calls that act, then an update of 400 ops in 6 ms of host code, of which a twentieth stays.
+    { name = "an update in a row behind calls that act", framework = "tensorflow", finding = true, replay = { 5.7e6 },
+      facts = { ["step.ns"] = 1e7, ["eager.ops"] = 440, ["eager.function_calls"] = 20, ["eager.row_ops"] = 400,
+                ["eager.row_host_ns"] = 6e6, ["part.host_ns"] = 8e6, ["part.host_share"] = 0.8 } },
+    { name = "a few ops for each call", framework = "tensorflow", finding = false,
+      facts = { ["step.ns"] = 1e7, ["eager.ops"] = 440, ["eager.function_calls"] = 20, ["eager.row_ops"] = 24,
+                ["eager.row_host_ns"] = 6e6, ["part.host_ns"] = 8e6, ["part.host_share"] = 0.8 } },
     { name = "one function for each row", framework = "tensorflow", finding = false,
       facts = { ["step.ns"] = 1e7, ["eager.ops"] = 1, ["eager.function_calls"] = 36,
                 ["part.host_ns"] = 9e6, ["part.host_share"] = 0.9 },

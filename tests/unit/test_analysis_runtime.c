@@ -56,22 +56,58 @@ static void run_all(struct profile_builder *b)
     assert_true(analysis_runtime.run(&b->study, &err));
 }
 
+/* A step of 100 us: from 30 on five times a graph function of 5 us and an op of 5 us behind it, the
+ * last one 75..80; then ops 85..90 and 95..100. The longest row has three ops, from 75 to 100, with
+ * Python between them. */
+TEST(longest_row_of_eager_ops)
+{
+    struct profile_builder b;
+    uint32_t               host, python;
+
+    builder_start(&b, FORMAT_XSPACE);
+    host = builder_host(&b, "h");
+    python = builder_timeline(&b, host, NO_ID, "python");
+    for (int64_t t = 0; t < 200000; t += 100000) {
+        for (int64_t call = 0; call < 5; call++) {
+            int64_t start_ns = t + 30000 + call * 10000;
+
+            builder_stat(&b, builder_slice(&b, python, "call", ACTIVITY_DISPATCH, start_ns, 5000),
+                         STAT_IS_FUNCTION, 1);
+            builder_stat(&b,
+                         builder_slice(&b, python, "op", ACTIVITY_DISPATCH, start_ns + 5000, 5000),
+                         STAT_IS_FUNCTION, 0);
+        }
+        for (int64_t op = 85000; op < 100000; op += 10000)
+            builder_stat(&b, builder_slice(&b, python, "op", ACTIVITY_DISPATCH, t + op, 5000),
+                         STAT_IS_FUNCTION, 0);
+        builder_step(&b, host, t, t + 100000);
+    }
+    builder_finish(&b);
+    for (size_t i = 0; i < b.study.steps.list.count; i++)
+        b.study.steps.list.items[i].timeline = python;
+    b.study.steps.median_ns = b.study.steps.mean_ns = 100000;
+    run_all(&b);
+    assert_float_equal(builder_fact(&b, "eager.ops"), 7, 1e-9);
+    assert_float_equal(builder_fact(&b, "eager.function_calls"), 5, 1e-9);
+    assert_float_equal(builder_fact(&b, "eager.row_ops"), 3, 1e-9);
+    assert_float_equal(builder_fact(&b, "eager.row_host_ns"), 25000, 1);
+    builder_free(&b);
+}
+
 TEST(counts_what_the_runtime_does)
 {
     static const struct {
         const char *fact;
         double      expected;
     } rows[] = {
-        { "retrace.calls", 1 },        { "retrace.path_ns", 40000 },
-        { "retrace.steps_share", 1 },  { "retrace.count", 3 },
-        { "compile.count", 1 },        { "compile.path_ns", 20000 },
-        { "compile.path_share", 0.2 }, { "eager.ops", 2 },
-        { "eager.path_ns", 20000 },    { "callback.count", 1 },
-        { "callback.path_ns", 10000 }, { "transfer.path_ns", 5000 },
-        { "gc.path_ns", 5000 },        { "output.path_ns", 10000 },
-        { "output.steps_share", 1 },   { "sync.count", 1 },
-        { "sync.path_ns", 10000 },     { "runs.count", 0.5 },
-        { "runs.programs", 1 },        { "runs.median_ns", 20000 },
+        { "retrace.calls", 1 },         { "retrace.path_ns", 40000 }, { "retrace.steps_share", 1 },
+        { "retrace.count", 3 },         { "compile.count", 1 },       { "compile.path_ns", 20000 },
+        { "compile.path_share", 0.2 },  { "eager.ops", 2 },           { "eager.row_ops", 2 },
+        { "eager.row_host_ns", 20000 }, { "eager.path_ns", 20000 },   { "callback.count", 1 },
+        { "callback.path_ns", 10000 },  { "transfer.path_ns", 5000 }, { "gc.path_ns", 5000 },
+        { "output.path_ns", 10000 },    { "output.steps_share", 1 },  { "sync.count", 1 },
+        { "sync.path_ns", 10000 },      { "runs.count", 0.5 },        { "runs.programs", 1 },
+        { "runs.median_ns", 20000 },
     };
     struct profile_builder b;
 

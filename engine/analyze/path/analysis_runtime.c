@@ -5,6 +5,7 @@
  *   cost  O(frames + path segments x nesting depth + runs)
  */
 #include "analyze/analysis.h"
+#include "analyze/path/eager_rows.h"
 #include "analyze/path/held_up.h"
 #include "analyze/path/library_calls.h"
 #include "analyze/path/work.h"
@@ -21,6 +22,10 @@ static const struct fact_spec produces[] = {
     { "eager.path_ns", UNIT_NS, "a step's path inside them and between them, less input" },
     { "eager.path_share", UNIT_SHARE, "eager.path_ns of the step" },
     { "eager.function_calls", UNIT_COUNT, "graph functions a step that Python calls" },
+    { "eager.row_ops", UNIT_COUNT,
+      "most such ops in a row of a step, without a graph function called between them" },
+    { "eager.row_host_ns", UNIT_NS,
+      "the host's part of a step's path from the first to the last of that row" },
     { "retrace.calls", UNIT_COUNT, "calls a step that traced a tf.function anew" },
     { "retrace.path_ns", UNIT_NS, "a step's path inside calls that traced" },
     { "retrace.steps_share", UNIT_SHARE, "of the looked-at steps, those that traced" },
@@ -79,6 +84,8 @@ enum {
     EAGER_PATH,
     EAGER_SHARE,
     EAGER_FUNCTIONS,
+    EAGER_ROW_OPS,
+    EAGER_ROW_HOST,
     RETRACE_CALLS,
     RETRACE_PATH,
     RETRACE_STEPS,
@@ -458,6 +465,15 @@ static bool set_unseen(struct study *study)
            facts_set(facts, &produces[UNSEEN_STEPS], waits.steps / steps);
 }
 
+static bool set_eager_row(struct study *study, struct arena *scratch)
+{
+    struct eager_row row;
+
+    return eager_rows_find(study, scratch, &row) &&
+           facts_set(&study->facts, &produces[EAGER_ROW_OPS], row.ops) &&
+           facts_set(&study->facts, &produces[EAGER_ROW_HOST], row.host_ns);
+}
+
 static bool set_library_waits(struct study *study, struct arena *scratch)
 {
     double share;
@@ -477,8 +493,8 @@ static bool count_all(struct study *study, struct arena *scratch)
     count_frames(&counting);
     sum_path(&counting);
     sum_before_transfers(&counting);
-    return set_themes(&counting) && set_unseen(study) && set_library_waits(study, scratch) &&
-           set_runs(&counting, scratch);
+    return set_themes(&counting) && set_eager_row(study, scratch) && set_unseen(study) &&
+           set_library_waits(study, scratch) && set_runs(&counting, scratch);
 }
 
 static bool run(struct study *study, struct err *err)
