@@ -39,6 +39,15 @@ local function may_make_tokens(p)
     and ops:where { type = { like = "^(ConcatV2|Softmax|_MklSoftmax)$" } }:count() > 0
 end
 
+-- Each run draws by chance, and the step trains: it acts in an environment, which answers before there is a next input.
+local function acts_in_each(p, runs)
+  if p.framework ~= "tensorflow" or not p:has("ops") then return false end
+  local ops = p:table("ops")
+  return ops:where { type = { like = "^((Stateless)?Multinomial|RandomCategorical)$" },
+                     calls = { min = 0.8 * runs, max = 1.2 * runs } }:count() > 0
+    and ops:where { type = { like = "^(AssignSubVariableOp|Resource(Sparse)?Apply.*)$" } }:count() > 0
+end
+
 -- Each run ends in an update of the weights, which the next one takes: steps of training, of which an epoch is marked.
 local function trains_each_run(p, runs)
   if p.framework ~= "tensorflow" or not p:has("ops") then return false end
@@ -244,8 +253,9 @@ to the same rounds, and go with it. Silent when a run
 takes long by itself, where its products work on many rows (that is a batch), where the program only updates arrays
 or gives nothing but new versions of what it takes (an iteration), and where Python reads a result in each turn to
 decide what to run next, or where each run hands a part of what it takes on and the rest is read (acting in an
-environment). A bound where the program may make one token of a text after the other, and where nothing marks
-steps and each short call is mostly the host's. PyTorch programs do
+environment). A bound where the program may make one token of a text after the other, where each run draws by chance in
+a step that trains, which may be acts in one environment, and where nothing marks steps and each short call is mostly
+the host's. PyTorch programs do
 the same that go backward many times over a few rows before they update, or call a network for one row after the other
 without the next one being made of its result: what starting its ops and the Python between them takes is priced, and of
 products what this machine's best rate does not need. With an accelerator that waits for the host, as launching one pass
@@ -312,7 +322,7 @@ an update instead of several.]],
                     { "scale", parts = { "compute" }, factor = 1 - own_share * saved } }
     local spared_ns = math.min(host_share, own_share) * saved * p.fact["step.ns"]
     local is_sure = (rows or runs >= cfg.min_unknown_runs) and not decodes and not may_make_tokens(p)
-      and not trains_each_run(p, runs)
+      and not trains_each_run(p, runs) and not acts_in_each(p, runs)
     local _, most_ns
     if not is_sure then _, most_ns = p:whatif(edits) end
     return finding {
@@ -430,6 +440,12 @@ an update instead of several.]],
                 ["runs.main_median_ns"] = 9e5, ["runs.main_program"] = "FunctionRun" },
       tables = { ops = { { name = "MatMul", type = "MatMul", calls = 96, self_ns = 4e6 },
                          { name = "adam/AssignSubVariableOp", type = "AssignSubVariableOp", calls = 24,
+                           self_ns = 1e5 } } } },
+    { name = "acts drawn before an update", framework = "tensorflow", finding = true, severity = "info",
+      facts = { ["step.ns"] = 5e7, ["runs.count"] = 24, ["runs.programs"] = 1, ["runs.main_count"] = 24,
+                ["runs.main_median_ns"] = 9e5, ["runs.main_program"] = "FunctionRun" },
+      tables = { ops = { { name = "Multinomial", type = "Multinomial", calls = 23, self_ns = 4e6 },
+                         { name = "adam/AssignSubVariableOp", type = "AssignSubVariableOp", calls = 1,
                            self_ns = 1e5 } } } },
     { name = "gradients of small parts summed, one update", framework = "tensorflow", finding = true,
       severity = "warn",
