@@ -45,6 +45,35 @@ TEST(steps_reach_to_the_next_marker)
     builder_free(&b);
 }
 
+/* Steps of 100 us on two hosts, of which the first takes 370 us on rank 0 and 470 us on rank 1:
+ * both need the same for a step, so rank 0 is the reference, whichever was read first. */
+TEST(warm_up_is_the_reference_hosts)
+{
+    for (int first = 0; first < 2; first++) {
+        struct profile_builder b;
+
+        builder_start(&b, FORMAT_XSPACE);
+        for (int i = 0; i < 2; i++) {
+            bool     is_a = i == first;
+            uint32_t host = builder_host(&b, is_a ? "a" : "b");
+            uint32_t thread = builder_timeline(&b, host, NO_ID, "python");
+            int64_t  warm_ns = is_a ? 370000 : 470000;
+
+            b.profile.hosts.items[host].rank = is_a ? 0 : 1;
+            for (int step = 0; step < 4; step++)
+                builder_stat(&b,
+                             builder_slice(&b, thread, "train", ACTIVITY_STEP,
+                                           step == 0 ? 0 : warm_ns + (step - 1) * 100000,
+                                           step == 0 ? warm_ns - 20000 : 80000),
+                             STAT_STEP_NUMBER, step);
+        }
+        builder_finish(&b);
+        run(&b);
+        assert_float_equal(builder_fact(&b, "step.warmup_ns"), 370000, 0);
+        builder_free(&b);
+    }
+}
+
 /* Twelve markers of 80 us, 20 us before the next one, but for 920 us behind three of them: every
  * third one, as an epoch ends, or others. The last is cut. The pauses are time of eleven steps, or
  * the steps before them are left out. */

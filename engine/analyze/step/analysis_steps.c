@@ -29,9 +29,10 @@ enum {
     DRIFT_STEPS = 10,   /* a trend needs so many steps */
     VARIANCE_STEPS = 5,
 };
-static const double AS_LONG = 0.5;       /* of a first step, from which another is as long */
-static const double UNEVEN_FACTOR = 1.5; /* a mean over this many medians */
-static const double OUTLIER_Z = 3.5;     /* modified z score, Iglewicz and Hoaglin */
+static const char   WARM_UP[] = "warm-up"; /* why a first step is left out */
+static const double AS_LONG = 0.5;         /* of a first step, from which another is as long */
+static const double UNEVEN_FACTOR = 1.5;   /* a mean over this many medians */
+static const double OUTLIER_Z = 3.5;       /* modified z score, Iglewicz and Hoaglin */
 static const double MAD_TO_Z = 0.6745;
 
 static const struct fact_spec produces[] = {
@@ -162,12 +163,23 @@ static void leave_out(struct study *study, double *scratch_ns)
 
         if (rest >= 2 && (double)length_of(first) > WARM_UP_FACTOR * median_ns &&
             (scratch_ns[rest - 1] < like_it_ns || compiles(study, first))) {
-            first->left_out = "warm-up";
-            steps->warm_up_ns = (double)length_of(first);
+            first->left_out = WARM_UP;
         } else {
             first->is_used = true;
         }
     }
+}
+
+/* Time of the reference host's first step, where it is left out as warm-up; 0: it is not. */
+static double warm_up_ns(const struct steps *steps)
+{
+    for (size_t i = 0; i < steps->list.count; i++) {
+        const struct step *step = &steps->list.items[i];
+
+        if (step->host == steps->host && step->left_out == WARM_UP)
+            return (double)length_of(step);
+    }
+    return 0;
 }
 
 /* Time in collectives on the threads of a host, per step. */
@@ -376,7 +388,9 @@ static bool set_facts(struct study *study, struct arena *scratch)
         return false;
     if (steps->meaning.len && !facts_set_text(facts, &produces[FACT_MEANING], steps->meaning))
         return false;
-    if (steps->warm_up_ns > 0 && !facts_set(facts, &produces[FACT_WARM_UP], steps->warm_up_ns))
+    double first_ns = warm_up_ns(steps);
+
+    if (first_ns > 0 && !facts_set(facts, &produces[FACT_WARM_UP], first_ns))
         return false;
     if (steps->used_count == 0)
         return facts_absent(facts, "step.", "at least one whole step", "%s", why_none(steps));

@@ -35,7 +35,6 @@ struct steps {
     double           median_ns, mean_ns, min_ns, max_ns, cov; /* over used steps of that host */
     bool             is_uneven; /* the mean is far above the median: steps_ns is the mean */
     double      pause_ns;    /* a step's time between session runs that were recorded one by one */
-    double      warm_up_ns;  /* of the first step where it was left out; 0: it was not */
     const char *marker_name; /* "train", "ProfilerStep" … or NULL */
     struct str  meaning;     /* "a call of predict": where nothing marks steps; else empty */
 };
