@@ -245,7 +245,7 @@ TEST(metrics_that_count_apart)
  * where nothing is trained. */
 TEST(rounds_of_the_power_method)
 {
-    enum { FOUR, TWO, UNTURNED, UNTRAINED };
+    enum { FOUR, TWO, UNTURNED, BALANCED, UNTRAINED };
 
     for (int way = FOUR; way <= UNTRAINED; way++) {
         struct program program;
@@ -254,6 +254,8 @@ TEST(rounds_of_the_power_method)
         for (int round = 0; round < (way == TWO ? 2 : 4); round++) {
             run(&program, "aten::mv", "f32[64,48] f32[48]", 20000);
             run(&program, "aten::linalg_vector_norm", "f32[64]", 30000);
+            if (way == BALANCED)
+                run(&program, "aten::reciprocal", "f32[64]", 1000);
             if (way != UNTURNED)
                 run(&program, "aten::matrix_H", "f32[64,48]", 1000);
             run(&program, "aten::mv", "f32[48,64] f32[64]", 20000);

@@ -4,6 +4,8 @@
  * round a step is enough. */
 #include "analyze/excess/ledger.h"
 
+#define TURNS "*::matrix_H|*::mH|*::mT|*::t|*::numpy_T|*::adjoint|*::transpose"
+
 enum { FEWEST_ROUNDS = 3, MOST_BETWEEN = 16 /* units from a product to the next */ };
 
 struct product { /* of a matrix and a vector */
@@ -30,8 +32,13 @@ static bool multiplies_vector(const struct ledger *ledger, uint32_t at, struct p
     return true;
 }
 
+static bool only_norms(struct str type)
+{
+    return str_fits(type, "*norm*|*::clamp*|*::max*|*::add|*::expand*|*::div*|" TURNS);
+}
+
 /* The product of the other direction right behind this one, between which and it the result is
- * normed and the matrix turned; `is_turned`: whether that has to be seen. */
+ * normed, the matrix turned, and nothing else done; `is_turned`: whether that has to be seen. */
 static bool follows(const struct ledger *ledger, const struct product *from, bool is_turned,
                     struct product *next)
 {
@@ -48,9 +55,10 @@ static bool follows(const struct ledger *ledger, const struct product *from, boo
                    next->columns == from->rows;
         if (unit->kind == UNIT_OP && (!is_free(unit) || unit_is_forward_product(unit)))
             return false;
+        if (unit->kind == UNIT_OP && unit->op_class != OP_VIEW && !only_norms(type))
+            return false;
         is_normed |= str_fits(type, "*norm*");
-        is_turned = is_turned && !str_fits(type, "*::matrix_H|*::mH|*::mT|*::t|*::numpy_T|"
-                                                 "*::adjoint|*::transpose");
+        is_turned = is_turned && !str_fits(type, TURNS);
     }
     return false;
 }
