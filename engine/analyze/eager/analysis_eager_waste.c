@@ -368,7 +368,7 @@ static bool works_on_weight(struct finder *finder, const struct eager_call *call
 /* The calls right before a product that work on its weight alone, products of matrices of its sizes
  * and identities that are made in between among them; views do not count. `end` is the product. */
 static size_t weight_begin(struct finder *finder, size_t end, const struct dims *dims,
-                           uint64_t *hash, uint32_t *works)
+                           uint64_t *hash, uint32_t *works, bool *multiplies)
 {
     enum { MOST_CALLS = 12 };
     const struct eager_call *calls = finder->calls->list.items;
@@ -377,6 +377,7 @@ static size_t weight_begin(struct finder *finder, size_t end, const struct dims 
     size_t                   first = end;
 
     *works = 0;
+    *multiplies = false;
     for (size_t i = end; i-- > 0 && end - i <= MOST_CALLS && is_together(&calls[i], &calls[end]) &&
                          calls[i].phase == PHASE_FORWARD;) {
         if (works_on_weight(finder, &calls[i], &weight))
@@ -387,9 +388,33 @@ static size_t weight_begin(struct finder *finder, size_t end, const struct dims 
     for (size_t i = end; i-- > first;) {
         *works += !(traits_of(finder, calls[i].type) & IS_LOOK) &&
                   eager_elements(finder->profile, calls[i].op) >= all;
+        *multiplies |= (traits_of(finder, calls[i].type) & IS_PRODUCT) != 0;
         *hash = mix(*hash, &calls[i]);
     }
     return first;
+}
+
+/* Calls [first, end) work on matrices of a weight's sizes: it may be a state that each round leaves
+ * for the next, as a filter's covariance. */
+static bool is_carried(struct finder *finder, size_t first, size_t end, const struct dims *dims)
+{
+    const struct profile    *profile = finder->profile;
+    const struct eager_call *calls = finder->calls->list.items;
+
+    for (size_t i = first; i < end; i++) {
+        const struct op *op = calls[i].op != NO_ID ? &profile->ops.items[calls[i].op] : NULL;
+
+        if (traits_of(finder, calls[i].type) & IS_LOOK)
+            continue;
+        for (uint32_t j = 0; op && j < op->input_count; j++) {
+            const struct tensor *tensor = &profile->tensors.items[op->first_input + j];
+
+            if (tensor->rank == 2 && tensor->dims[0] == dims->of[0] &&
+                tensor->dims[1] == dims->of[1])
+                return true;
+        }
+    }
+    return false;
 }
 
 /* A parameter gets one gradient a pass, so more uses than gradients are of few parameters; without
@@ -425,12 +450,14 @@ static bool count_weights(struct finder *finder)
         uint32_t    works;
         size_t      first;
         double      ns;
+        bool        multiplies;
 
         if (!(traits_of(finder, calls[i].type) & IS_PRODUCT) || calls[i].phase != PHASE_FORWARD ||
             !weight_dims(finder, &calls[i], &dims))
             continue;
-        first = weight_begin(finder, i, &dims, &hash, &works);
-        if (works == 0)
+        first = weight_begin(finder, i, &dims, &hash, &works, &multiplies);
+        if (works == 0 || (multiplies && uses > 0 && is_together(&calls[last], &calls[first]) &&
+                           is_carried(finder, last + 1, first, &dims)))
             continue;
         ns = span_of(finder, first, i);
         for (size_t j = first; j < i; j++)
