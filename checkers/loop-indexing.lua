@@ -35,13 +35,13 @@ Each round pays Python, the dispatcher and the autograd engine some microseconds
 rows at once the same work is a handful of calls. Priced as all rounds but one, and less of it. Silent where the calls
 do long work, where each round works on all that came before, gathers by what the last one picked or leaves nothing
 but what the next one takes or writes its state down, a few slices come together in each of several places, as layers
-fill caches, and for recurrent cells, without gates too where only the last state is taken, and growing
-concatenations, which have their own rules, and where rounds only put parts together, as layers do. A note only where
-each round's products have other rows, as those of experts: one product takes all only if they are padded or grouped;
-and where no shapes tell whether they have. With an accelerator said where it waits for the host and the calls are
-over few elements, or where slices have gradients as large as what they are cut of, and of rounds that multiply only
-where more products are trained than weights: others are layers. Rounds that take nothing apart and multiply are said
-to run the same layers: with other rows, or with weights of their own.]],
+fill caches, and for recurrent cells, those without gates too, and growing concatenations, which have their own rules,
+and where rounds only put parts together, as layers do. A note only where each round's products have other rows, as
+those of experts: one product takes all only if they are padded or grouped; and where no shapes tell whether they
+have. With an accelerator said where it waits for the host and the calls are over few elements, or where slices have
+gradients as large as what they are cut of, and of rounds that multiply only where more products are trained than
+weights: others are layers. Rounds that take nothing apart and multiply are said to run the same layers: with other
+rows, or with weights of their own.]],
 
   check = function(p, cfg)
     local has_device = p:has("device.idle_share")

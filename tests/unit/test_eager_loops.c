@@ -374,6 +374,39 @@ TEST(rounds_that_hand_a_state_on)
     }
 }
 
+/* Ten rounds of a cell whose states are stacked: what a product makes of a slice is added to what
+ * another makes of the state. Not where the second product takes what the first one gave through an
+ * activation, as layers do. */
+TEST(rounds_of_a_cell_without_gates)
+{
+    for (int is_cell = 0; is_cell < 2; is_cell++) {
+        struct program program;
+        struct err     err = { 0 };
+
+        start(&program);
+        program.b.profile.has_shapes = true;
+        uint32_t select =
+            builder_activity(&program.b, "aten::select", ACTIVITY_OP,
+                             builder_op(&program.b, "aten::select", "aten::select", "f32[8,10,5]"));
+        for (int i = 0; i < 10; i++) {
+            builder_event(&program.b, program.thread, select, program.now, 1000);
+            program.now += 1100;
+            call(&program, "aten::linear", "f32[8,5] f32[6,5] f32[6]", 1000);
+            if (!is_cell)
+                call(&program, "aten::relu", "f32[8,6]", 1000);
+            call(&program, "aten::linear", "f32[8,6] f32[6,6]", 1000);
+            call(&program, "aten::add", "f32[8,6] f32[8,6]", 1000);
+            call(&program, "aten::relu", "f32[8,6]", 1000);
+        }
+        call(&program, "aten::stack", "f32[8] f32[8] f32[8] f32[8] f32[8] f32[8]", 1000);
+        builder_finish(&program.b);
+        assert_true(analysis_eager_loops.run(&program.b.study, &err));
+        assert_true(cell(&program, "eager_loops", "repeats") == 10);
+        assert_true(cell(&program, "eager_loops", "is_handed_on") == is_cell);
+        builder_free(&program.b);
+    }
+}
+
 /* Ten rounds of a simulation: each scales its state and adds to it, and writes it down. Not where a
  * round also reads a slice, or makes what it writes of nothing that was there before. */
 TEST(rounds_that_write_their_state_down)

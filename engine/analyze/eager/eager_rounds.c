@@ -351,6 +351,52 @@ static bool take_state(const struct eager_rounds *seen, const struct eager_clust
     return !*multiplies || rounds >= cluster->count;
 }
 
+static const struct tensor *operand_of(const struct eager_rounds *seen, uint32_t at, uint32_t row)
+{
+    const struct eager_call *call = &seen->calls[at];
+    const struct op         *op = call->op != NO_ID ? &seen->profile->ops.items[call->op] : NULL;
+
+    return op && op->input_count > row ? &seen->profile->tensors.items[op->first_input + row]
+                                       : NULL;
+}
+
+/* The call, and the next one that is no view, are products, of which one takes what has the sizes
+ * of the sum right behind them and the other what has not: a state and what comes to it. */
+static bool adds_to_state(const struct eager_rounds *seen, uint32_t at, uint32_t end)
+{
+    uint32_t             found[3], count = 0;
+    const struct tensor *data[2], *left, *right;
+
+    for (uint32_t i = at; i < end && count < ARRAY_COUNT(found); i++)
+        if (!(eager_round_kind(seen, seen->calls[i].type)->traits & IS_LOOK))
+            found[count++] = i;
+    if (count < ARRAY_COUNT(found) ||
+        !str_fits(eager_base_name(profile_str(seen->profile, seen->calls[found[2]].type)),
+                  "add|add_"))
+        return false;
+    for (int i = 0; i < 2; i++) {
+        data[i] = operand_of(seen, found[i], 0);
+        if (!(eager_round_kind(seen, seen->calls[found[i]].type)->traits & IS_PRODUCT) || !data[i])
+            return false;
+    }
+    left = operand_of(seen, found[2], 0), right = operand_of(seen, found[2], 1);
+    return left && right && left->rank > 1 && same_dims(left, right) &&
+           same_dims(data[0], left) != same_dims(data[1], left);
+}
+
+/* Each round adds a product of a state to one of what it takes, as recurrent cells do that have no
+ * gates: whatever is kept of a round, the next one needs its state. */
+static bool are_recurrent(const struct eager_rounds *seen, const struct eager_cluster *cluster,
+                          uint32_t end)
+{
+    uint32_t sums = 0;
+
+    for (uint32_t i = cluster->first; i < end; i++)
+        sums += eager_round_kind(seen, seen->calls[i].type)->traits & IS_PRODUCT &&
+                adds_to_state(seen, i, end);
+    return sums >= cluster->count;
+}
+
 bool eager_rounds_hand_on(const struct eager_rounds *seen, const struct eager_cluster *cluster,
                           uint32_t end, uint32_t run_end)
 {
@@ -359,8 +405,11 @@ bool eager_rounds_hand_on(const struct eager_rounds *seen, const struct eager_cl
     bool                     multiplies;
 
     if (!seen->profile->has_shapes ||
-        eager_round_kind(seen, calls[cluster->first].type)->class != ANCHOR_SLICE ||
-        !take_state(seen, cluster, end, &multiplies))
+        eager_round_kind(seen, calls[cluster->first].type)->class != ANCHOR_SLICE)
+        return false;
+    if (are_recurrent(seen, cluster, end))
+        return true;
+    if (!take_state(seen, cluster, end, &multiplies))
         return false;
     for (uint32_t i = cluster->first; i < end; i++) {
         struct str name = eager_base_name(profile_str(seen->profile, calls[i].type));

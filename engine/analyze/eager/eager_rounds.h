@@ -31,7 +31,8 @@ bool eager_rounds_grow(const struct eager_rounds *seen, uint32_t first, uint32_t
  * before. */
 uint32_t eager_rounds_fed_back(const struct eager_rounds *seen, uint32_t first, uint32_t end);
 /* Rounds over slices leave nothing but what the next one takes: nothing is stacked, written, read
- * or summed up, in them or in the calls up to run_end, where the forward calls of the step end.
+ * or summed up, in them or in the calls up to run_end, where the forward calls of the step end; or
+ * they are a recurrent cell's, by the sum of two products in each.
  * Without shapes that is not known. O(calls). */
 bool eager_rounds_hand_on(const struct eager_rounds *seen, const struct eager_cluster *cluster,
                           uint32_t end, uint32_t run_end);
