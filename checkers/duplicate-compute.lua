@@ -590,11 +590,11 @@ give back.]],
     local ns, products = p.fact["torch.repeated_forward_ns"], p.fact["torch.repeated_products"]
     local again_ns, nodes = p.fact["torch.backward_again_ns"] or 0, p.fact["torch.backward_again_nodes"] or 0
     local untrained_ns = p.fact["torch.untrained_forward_ns"] or 0
-    if nodes > 1 and again_ns >= least_ns and again_ns > ns then return twice_backward(p, again_ns, nodes) end
     local walked_ns = p:has("torch.walked_ns") and math.min(p.fact["torch.walked_ns"], step_ns) or 0
     if walked_ns >= math.max(cfg.min_built_share * step_ns, ns, 1) then
       return walked_again(p, walked_ns, p.fact["torch.walks"])
     end
+    if nodes > 1 and again_ns >= least_ns and again_ns > ns then return twice_backward(p, again_ns, nodes) end
     local built = built_again(p, math.max(cfg.min_built_share * step_ns, 1.25 * ns, 1))
     if built then return built end
     if products == 0 or ns < least_ns then
@@ -742,6 +742,9 @@ give back.]],
     in_torch("a Jacobian row by row, with Python between", 6.9e6,
       { ["torch.walked_ns"] = 6e6, ["torch.walks"] = 17, ["part.host_ns"] = 2e6 }),
     in_torch("a Jacobian row by row", 5.7e6, { ["torch.walked_ns"] = 6e6, ["torch.walks"] = 17 }),
+    in_torch("nodes that run many times ran before", 5.7e6,
+      { ["torch.walked_ns"] = 6e6, ["torch.walks"] = 12, ["torch.backward_again_ns"] = 7e6,
+        ["torch.backward_again_nodes"] = 143 }),
     in_torch("few rows", nil, { ["torch.walked_ns"] = 1e5, ["torch.walks"] = 6 }),
     in_torch("one node again", nil, { ["torch.backward_again_ns"] = 1e5, ["torch.backward_again_nodes"] = 1 }),
     in_torch("validation in each step", 2.85e6,
