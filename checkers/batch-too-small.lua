@@ -96,23 +96,33 @@ end
 -- Many backward passes of a few rows each lead to one update.
 local function of_pytorch(p, cfg)
   local step_ns, passes, rows = p.fact["step.ns"], p.fact["torch.backward_passes"], p.fact["torch.product_rows"]
-  if passes < cfg.min_passes or rows == 0 or rows > cfg.max_rows then return nil end
+  if passes < cfg.min_passes then return nil end
   local ns = p.fact["torch.forward_ns"] + p.fact["torch.forward_gap_ns"] + p.fact["torch.backward_ns"]
+  -- Without shapes the host's pauses tell of short ops; passes over one forward pass are rows of a Jacobian.
+  local is_unknown = rows == 0 and passes >= cfg.min_unknown_runs * math.max(1, p.fact["torch.updates"] or 1)
+    and p.fact["torch.forward_gap_ns"] >= cfg.min_gaps * ns and (p.fact["torch.walked_ns"] or 0) <= cfg.max_walked * ns
+  if rows > cfg.max_rows or (rows == 0 and not is_unknown) then return nil end
   ns = math.min(ns, step_ns)
   if ns < cfg.min_share * step_ns then return nil end
   -- All but the update is done once for all rows.
   ns = math.max(ns, step_ns - (p.fact["torch.update_ns"] or step_ns))
   local kept = 1 / math.sqrt(passes)
   return finding {
-    title = ("%s backward passes a step, each over %s rows"):format(fmt.whole(passes), fmt.count(rows)),
+    title = (is_unknown and "%s backward passes a step, of ops so short that the host pauses as long between them"
+             or "%s backward passes a step, each over %s rows"):format(fmt.whole(passes), fmt.count(rows)),
+    severity = is_unknown and "info" or "warn",
     evidence = { { "forward and backward passes a step", ns, "ns", share = ns / step_ns },
-                 { "backward passes a step", passes, "count" }, { "rows of a product, median", rows, "count" } },
-    condition = ("%s passes a step, %s accepted; %s rows a product, %s accepted"):format(
-      fmt.whole(passes), fmt.count(cfg.min_passes), fmt.count(rows), fmt.count(cfg.max_rows)),
+                 { "backward passes a step", passes, "count" },
+                 is_unknown and { "pauses between forward ops a step", p.fact["torch.forward_gap_ns"], "ns" }
+                   or { "rows of a product, median", rows, "count" } },
+    condition = is_unknown and ("%s passes an update, %s accepted where no shapes tell of their rows"):format(
+        fmt.whole(passes), fmt.count(cfg.min_unknown_runs))
+      or ("%s passes a step, %s accepted; %s rows a product, %s accepted"):format(
+        fmt.whole(passes), fmt.count(cfg.min_passes), fmt.count(rows), fmt.count(cfg.max_rows)),
     remedy = { text = "Take more rows at once: gradients add up the same, and each weight is read once.",
                code = "for x, y in batches.split(64): loss(model(x), y).backward()   # instead of split(4)" },
     impact = impact.exposed { ns = (1 - 0.5 * kept) * ns, low = (1 - 2 * kept) * ns, high = (1 - 0.5 * kept) * ns },
-    confidence = "medium",
+    confidence = is_unknown and "low" or "medium",
   }
 end
 
@@ -238,6 +248,10 @@ return rule {
     min_launched_passes = { default = 4, min = 2, max = 1e6, unit = "count",
                             doc = "with an accelerator that waits for the host: such passes an update" },
     min_share = { default = 0.4, min = 0, max = 1, unit = "share", doc = "PyTorch: their time over the step" },
+    min_gaps = { default = 0.25, min = 0, max = 1, unit = "share",
+                 doc = "PyTorch without shapes: pauses between forward ops, of such passes' time" },
+    max_walked = { default = 0.05, min = 0, max = 1, unit = "share",
+                   doc = "PyTorch without shapes: backward passes over one forward pass, of that time" },
     exponent = { default = 0.5, min = 0, max = 1, unit = "ratio",
                  doc = "a batch of n is priced as if it cost n times as much as one by one, over n to this power" },
     min_call_share = { default = 0.75, min = 0, max = 1, unit = "share",
@@ -482,6 +496,15 @@ an update instead of several.]],
     { name = "larger parts of a batch", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7, ["torch.backward_passes"] = 32, ["torch.product_rows"] = 32,
                 ["torch.forward_ns"] = 3e6, ["torch.forward_gap_ns"] = 1e6, ["torch.backward_ns"] = 4.5e6 } },
+    -- Half a root of 32 less than 8.5 ms.
+    { name = "a session at a time, without shapes", framework = "pytorch", format = "kineto", finding = true,
+      severity = "info", impact_ns = 7.75e6,
+      facts = { ["step.ns"] = 1e7, ["torch.backward_passes"] = 32, ["torch.product_rows"] = 0, ["torch.updates"] = 1,
+                ["torch.forward_ns"] = 3e6, ["torch.forward_gap_ns"] = 3e6, ["torch.backward_ns"] = 2.5e6 } },
+    { name = "rows of a Jacobian, without shapes", framework = "pytorch", format = "kineto", finding = false,
+      facts = { ["step.ns"] = 1e7, ["torch.backward_passes"] = 32, ["torch.product_rows"] = 0, ["torch.updates"] = 1,
+                ["torch.forward_ns"] = 3e6, ["torch.forward_gap_ns"] = 3e6, ["torch.backward_ns"] = 2.5e6,
+                ["torch.walked_ns"] = 2e6 } },
     { name = "nothing to look at", format = "xspace", skipped = true, facts = { ["step.ns"] = 1e7 } },
     { name = "one batch", finding = false,
       facts = { ["step.ns"] = 1e7, ["runs.count"] = 1, ["runs.programs"] = 1, ["runs.main_count"] = 1,

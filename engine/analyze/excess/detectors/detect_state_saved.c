@@ -41,6 +41,23 @@ static uint32_t row_end(const struct ledger *ledger, uint32_t from, uint32_t end
     return behind;
 }
 
+/* Inside of a transformation of functions, as torch.func's grad and vmap are: what hands parameters
+ * over there computes with them, and the pause is its own Python. */
+static bool is_transforming(const struct ledger *ledger, const struct work_unit *unit)
+{
+    const struct profile *profile = ledger->study->profile;
+
+    for (uint32_t frame = unit->frame; frame != NO_ID;
+         frame = ledger->path->frames.items[frame].parent) {
+        uint32_t event = ledger->path->frames.items[frame].event;
+
+        if (str_starts(profile_str(profile, event_activity(profile, event)->name),
+                       STR("torch/_functorch/")))
+            return true;
+    }
+    return false;
+}
+
 /* Long pauses between what is handed out and the next op. */
 static double go_over(struct finder *finder, uint32_t from, uint32_t end, uint32_t cell)
 {
@@ -52,7 +69,8 @@ static double go_over(struct finder *finder, uint32_t from, uint32_t end, uint32
 
         if (unit->kind != UNIT_PAUSE || unit->phase != UNIT_FORWARD)
             break;
-        if (unit->left_ns < SHORTEST_NS || finder->kinds[u] == PAUSE_CHANCE)
+        if (unit->left_ns < SHORTEST_NS || finder->kinds[u] == PAUSE_CHANCE ||
+            is_transforming(ledger, unit))
             continue;
         ns += unit->left_ns;
         if (cell != NO_ID)
