@@ -2,6 +2,12 @@
 local PREPARE_BESIDE = "Prepare the next batch beside the step, in threads or processes, or do it for the whole batch "
   .. "in the compiled function."
 
+local TRANSFORMED = {
+  text = "torch.func's grad, vmap and jacrev do their work in Python at each call: compile what they give, or call it "
+    .. "for more rows at once.",
+  code = "gradients = torch.compile(torch.func.vmap(torch.func.grad(loss), in_dims=(None, 0)))",
+}
+
 local function selects(cells)
   local list = {}
   for row in cells:top("ns", 64):each() do list[#list + 1] = { cell = row.cell } end
@@ -25,16 +31,18 @@ local function of_pauses(p, cfg, cells)
   local is_spread = p.framework == "pytorch" and not has_stacks and worst[1].ns < cfg.min_place_part * ns
   local is_usual = is_once or (share < cfg.max_usual_share or is_spread) and not p:has("device.idle_share")
   local is_input = worst[1].cause == "wait.input"
+  local is_transform = (worst[1].region or ""):find("torch/_functorch/", 1, true)
   return finding {
     title = (is_input and "Python prepares for %s of each step what the step then computes with" or
              "Python works %s of each step outside any op"):format(fmt.ms(ns)),
     -- Where programs are compiled a little Python that makes the next batch is usual.
-    severity = (is_once or is_spread or p.framework ~= "pytorch" and share < cfg.min_own_share) and "info" or "warn",
+    severity = (is_once or is_spread or is_transform or p.framework ~= "pytorch" and share < cfg.min_own_share)
+      and "info" or "warn",
     subject = { scope = worst[1].region }, locations = cells:top("ns", 3):places(),
     evidence = evidence,
     condition = ("long pauses take %s of the step, %s accepted"):format(fmt.pct(share),
         fmt.pct(cfg.min_pause_share)),
-    remedy = { text = is_input and PREPARE_BESIDE
+    remedy = is_transform and TRANSFORMED or { text = is_input and PREPARE_BESIDE
                    or "Move it out of the step: to every hundredth step, to another process, or into tensor ops." ..
                    (has_stacks and "" or " Record with Python stacks to see what it is."),
                code = not has_stacks and "with torch.profiler.profile(with_stack=True) as prof: ..." or nil },
@@ -280,6 +288,13 @@ where it hides behind computation.]],
   end,
 
   examples = {
+    { name = "Python of torch.func", framework = "pytorch", format = "kineto", finding = true, severity = "info",
+      facts = { ["step.ns"] = 1e7, ["python.path_ns"] = 0, ["host.python_before_ns"] = 0, ["part.compute_ns"] = 5e6,
+                ["torch.pauses_ns"] = 3e6, ["torch.forward_calls"] = 100, ["coverage.has_stacks"] = true },
+      replay = { 3e6 },
+      tables = { excess = { { cell = 1, flaw = "long-pause", cause = "python", grade = "B", ns = 3e6, share = 0.3,
+                              factor = 0,
+                              region = "in train.py(9): step > torch/_functorch/apis.py(244): wrapped" } } } },
     { name = "a pause in the only step", framework = "pytorch", format = "kineto", finding = true, severity = "info",
       facts = { ["step.ns"] = 1e7, ["python.path_ns"] = 0, ["host.python_before_ns"] = 0, ["part.compute_ns"] = 5e6,
                 ["torch.pauses_ns"] = 4e6, ["torch.forward_calls"] = 30 },
