@@ -108,7 +108,7 @@ local function of_pytorch(p, cfg)
   ns = math.max(ns, step_ns - (p.fact["torch.update_ns"] or step_ns))
   local kept = 1 / math.sqrt(passes)
   return finding {
-    title = (is_unknown and "%s backward passes a step, of ops so short that the host pauses as long between them"
+    title = (is_unknown and "%s backward passes a step, of ops so short that the host often pauses between them"
              or "%s backward passes a step, each over %s rows"):format(fmt.whole(passes), fmt.count(rows)),
     severity = is_unknown and "info" or "warn",
     evidence = { { "forward and backward passes a step", ns, "ns", share = ns / step_ns },

@@ -20,7 +20,7 @@ local function of_appends(p, cfg)
   }
 end
 
--- Beside a network in graph functions, ops of Python that take about as long as joining work on what was joined.
+-- Beside a network in graph functions, long ops of Python, against joining, work on what was joined.
 local function on_joined_ns(p, cfg, join)
   if (p:has("eager.function_calls") and p.fact["eager.function_calls"] or 0) < 1 then return 0 end
   local ns, least_ns = 0, math.max(cfg.min_eager_ns, cfg.min_on_joined * join.mean_ns)
@@ -49,7 +49,7 @@ local function of_eager(p, cfg)
     subject = { op = worst.name },
     evidence = { { "joining a step", join_ns, "ns", share = join_ns / step_ns },
                  { "calls a step", worst.calls, "count" },
-                 on_it_ns > 0 and { "other ops outside of graph functions that take about as long", on_it_ns, "ns" }
+                 on_it_ns > 0 and { "other long ops outside of graph functions", on_it_ns, "ns" }
                    or nil },
     condition = ("joining takes %s of the step, %s accepted"):format(fmt.pct(join_ns / step_ns),
       fmt.pct(cfg.min_eager_share)),
@@ -163,7 +163,7 @@ Each round copies all that came before to append a little: the bytes grow with t
 concatenations, at best with a part of the loop round them. One that adds little to a long tensor copies all that was
 there, in a loop or once a step. In TensorFlow, a loop of a function that spends a good part of the step in putting
 arrays together: at best all of it, for the results are stacked once in the end; and, as a bound, one that Python calls
-itself, with other ops outside of graph functions that take about as long: they work on what was joined. An assignment
+itself, with other long ops outside of graph functions: they work on what was joined. An assignment
 to a variable that takes as long as a concatenation moves all of the variable to take a few new rows: priced as both,
 with a read that copies it once more. Silent where what is concatenated keeps its size.]],
 
