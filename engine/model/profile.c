@@ -191,6 +191,11 @@ double tensor_elements(const struct tensor *tensor)
     return count;
 }
 
+double tensor_bytes(const struct tensor *tensor)
+{
+    return tensor_elements(tensor) * dtype_bits((enum dtype)tensor->dtype) / 8.0;
+}
+
 double stat_to_double(int64_t value)
 {
     double number;

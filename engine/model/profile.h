@@ -416,6 +416,7 @@ bool            profile_stat(const struct profile *profile, enum stat_key key, u
                              int64_t *value); /* O(log n); false: the event has none */
 /* Of a shape; 0 where it is unknown, in part or whole. */
 double          tensor_elements(const struct tensor *tensor);
+double          tensor_bytes(const struct tensor *tensor); /* the same of its bytes */
 /* The innermost frame of the user's own program at or above `source` (a row of sources, or NO_ID):
  * frames inside installed packages say nothing about it. `source` itself when there is none. */
 /* The first event of a timeline that begins at `from_ns` or later; behind its last one: none does.

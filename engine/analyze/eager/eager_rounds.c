@@ -342,22 +342,13 @@ static bool take_state(const struct eager_rounds *seen, const struct eager_clust
         if (!(eager_round_kind(seen, call->type)->traits & IS_PRODUCT))
             continue;
         *multiplies = true;
-        if (is_taken || !state || call->op == NO_ID || !profile->ops.items[call->op].input_count)
+        if (is_taken || !state)
             continue;
-        data = &profile->tensors.items[profile->ops.items[call->op].first_input];
+        data = profile_op_input(profile, call->op, 0);
         is_taken = state->rank > 1 && same_dims(data, state);
         rounds += is_taken;
     }
     return !*multiplies || rounds >= cluster->count;
-}
-
-static const struct tensor *operand_of(const struct eager_rounds *seen, uint32_t at, uint32_t row)
-{
-    const struct eager_call *call = &seen->calls[at];
-    const struct op         *op = call->op != NO_ID ? &seen->profile->ops.items[call->op] : NULL;
-
-    return op && op->input_count > row ? &seen->profile->tensors.items[op->first_input + row]
-                                       : NULL;
 }
 
 /* The call, and the next one that is no view, are products, of which one takes what has the sizes
@@ -375,11 +366,12 @@ static bool adds_to_state(const struct eager_rounds *seen, uint32_t at, uint32_t
                   "add|add_"))
         return false;
     for (int i = 0; i < 2; i++) {
-        data[i] = operand_of(seen, found[i], 0);
+        data[i] = profile_op_input(seen->profile, seen->calls[found[i]].op, 0);
         if (!(eager_round_kind(seen, seen->calls[found[i]].type)->traits & IS_PRODUCT) || !data[i])
             return false;
     }
-    left = operand_of(seen, found[2], 0), right = operand_of(seen, found[2], 1);
+    left = profile_op_input(seen->profile, seen->calls[found[2]].op, 0);
+    right = profile_op_input(seen->profile, seen->calls[found[2]].op, 1);
     return left && right && left->rank > 1 && same_dims(left, right) &&
            same_dims(data[0], left) != same_dims(data[1], left);
 }

@@ -51,11 +51,6 @@ static bool has_attr(const struct profile *profile, const struct op *op, uint32_
     return false;
 }
 
-static double tensor_bytes(const struct tensor *tensor)
-{
-    return tensor_elements(tensor) * dtype_bits((enum dtype)tensor->dtype) / 8.0;
-}
-
 static bool is_alike(const struct tensor *a, const struct tensor *b)
 {
     return a->dtype == b->dtype && a->rank == b->rank && a->rank >= 0 &&

@@ -2,7 +2,7 @@
 
 #include "read/kineto/kineto_names.h"
 
-static int64_t tensor_bytes(const struct tensor *tensor)
+static int64_t known_bytes(const struct tensor *tensor)
 {
     int64_t bits = dtype_bits((enum dtype)tensor->dtype);
 
@@ -19,7 +19,7 @@ static int64_t sum_bytes(const struct profile *profile, uint32_t first, uint32_t
     int64_t sum = 0;
 
     for (uint32_t i = 0; i < count; i++) {
-        int64_t bytes = tensor_bytes(&profile->tensors.items[first + i]);
+        int64_t bytes = known_bytes(&profile->tensors.items[first + i]);
 
         if (bytes < 0 || __builtin_add_overflow(sum, bytes, &sum))
             return -1;

@@ -19,17 +19,12 @@ struct finder {
     double         new_size; /* bytes made by the ops that tell */
 };
 
-static double bytes_of(const struct tensor *tensor)
-{
-    return tensor ? tensor_elements(tensor) * (double)dtype_bits((enum dtype)tensor->dtype) / 8 : 0;
-}
-
 static double input_bytes(const struct ledger *ledger, const struct work_unit *unit)
 {
     double bytes = 0;
 
     for (uint32_t i = 0; unit_input(ledger, unit, i); i++)
-        bytes += bytes_of(unit_input(ledger, unit, i));
+        bytes += tensor_bytes(unit_input(ledger, unit, i));
     return bytes;
 }
 
@@ -66,7 +61,7 @@ static double product_bytes(const struct ledger *ledger, const struct work_unit 
         unit_input(ledger, unit, unit_first_factor(ledger, unit) + 2))
         return 0;
     inner = (double)left->dims[left->rank - 1];
-    return inner > 0 ? bytes_of(left) / inner * tensor_elements(right) / inner : 0;
+    return inner > 0 ? tensor_bytes(left) / inner * tensor_elements(right) / inner : 0;
 }
 
 static bool is_unrecorded(const struct work_unit *unit)

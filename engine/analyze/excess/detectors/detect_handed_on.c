@@ -52,11 +52,6 @@ static bool is_pass(const struct handing *handing, const struct work_unit *unit)
            !compiled_is_type(&handing->ledger->compiled, unit->op, "custom-call");
 }
 
-static double bytes_of(const struct tensor *tensor)
-{
-    return tensor_elements(tensor) * dtype_bits((enum dtype)tensor->dtype) / 8;
-}
-
 /* Whether the result of an op is one of its program's. */
 static bool is_given(const struct handing *handing, uint32_t op)
 {
@@ -164,7 +159,7 @@ static void hand_on(struct handing *handing, uint32_t writer, const struct tenso
                     const struct run *next)
 {
     const struct work_unit *units = handing->ledger->units.items;
-    double                  bytes = bytes_of(array);
+    double                  bytes = tensor_bytes(array);
     bool                    is_read = false;
 
     for (uint32_t u = next->first; u <= next->last; u++) {
@@ -191,7 +186,7 @@ static void compare_runs(struct handing *handing, const struct run *run, const s
         for (uint32_t i = 0; i < op->output_count; i++) {
             const struct tensor *array = &profile->tensors.items[op->first_output + i];
 
-            if (bytes_of(array) >= LEAST_BYTES)
+            if (tensor_bytes(array) >= LEAST_BYTES)
                 hand_on(handing, u, array, next);
         }
     }
