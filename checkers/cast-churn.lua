@@ -49,6 +49,94 @@ local function of_ops(p, cfg)
   }
 end
 
+-- A processor without arithmetic of 16 bits widens what it reads for each operation, or has no library for it: products
+-- in these types then run below what one of its cores does in single precision.
+local function of_half(p, cfg)
+  local rows = p:table("roofline"):where { dtype = { like = "^(float16|bfloat16)$" },
+                                           type = { class = "product|convolution" } }
+  local ns, flops, bytes = rows:sum("ns"), rows:sum("flops"), rows:sum("bytes")
+  local step_ns, all_ns = p.fact["step.ns"], p:table("roofline"):sum("ns")
+  if ns <= 0 or flops / ns * 1e9 >= cfg.slow_rate then return nil end
+  local single_rate = math.max(cfg.single_rate, p.fact["flops.best_f32_per_s"] or 0)
+  local single_ns = math.max(flops / single_rate, 2 * bytes / cfg.host_bandwidth) * 1e9
+  -- Ops that hand their work to a pool take longer than their own time: weigh by the path.
+  local path_ns = ns
+  if p:has("part.compute_ns") then path_ns = math.min(p.fact["part.compute_ns"] * ns / all_ns, ns) end
+  local saved_ns = path_ns * (1 - single_ns / ns)
+  if saved_ns < cfg.min_share_of_half * step_ns then return nil end
+  local worst = rows:top("ns", 3)
+  local evidence = { { "products in 16 bits a step", path_ns, "ns", share = math.min(path_ns / step_ns, 1) },
+                     { "their rate", flops / ns * 1e9, "flops_per_s" },
+                     { "what float32 does at least, taken", single_rate, "flops_per_s" } }
+  for row in worst:each() do
+    evidence[#evidence + 1] = { ("%s, %s %s"):format(row.type, row.dtype, row.shapes or ""), row.ns, "ns" }
+  end
+  return finding {
+    title = ("Products in %s take %s of each step, slower than in float32 here"):format(
+      worst:each()().dtype, fmt.ms(path_ns)),
+    subject = { op = worst:each()().type },
+    evidence = evidence, locations = worst:places(),
+    condition = ("products in 16 bits run at %.1f GFLOP/s, %.0f accepted, which is less than a core in float32"):format(
+      flops / ns, cfg.slow_rate / 1e9),
+    remedy = { text = "Compute in float32 on processors without arithmetic of 16 bits (AMX, AVX-512 FP16 or BF16), "
+                 .. "where these types only save memory.",
+               code = "model = model.float()   # and no torch.autocast(\"cpu\")" },
+    impact = impact.exposed { ns = saved_ns, low = 0.7 * saved_ns, high = math.min(1.3 * saved_ns, path_ns) },
+    claims = { parts = { "compute" } },
+    confidence = "medium",
+  }
+end
+
+-- Floats that are converted on the way forward have a gradient that is converted back: integers have none. Where there
+-- are about as many of them as products, a policy of mixed precision is on.
+local function is_mixed(ops, cfg)
+  local products = ops:where { type = { class = "product|convolution" } }
+  local forward, pairs_seen = 0, 0
+  for row in products:each() do
+    if not row.name:find("^gradient") then forward = forward + 1 end
+  end
+  for row in ops:where { type = "Cast" }:each() do
+    local name = row.name:match("^gradient_tape/(.*)/Cast$") or row.name:match("^gradients/(.*)_grad/Cast$")
+    if name and ops:where { name = name }:count() > 0 then pairs_seen = pairs_seen + 1 end
+  end
+  return forward > 0 and pairs_seen >= cfg.min_repeats and pairs_seen >= cfg.min_pairs * forward
+end
+
+-- The same of TensorFlow, whose recordings name no types: products outside the vendor's library, which has them for
+-- single precision everywhere and for 16 bits where the processor does.
+local function of_policy(p, cfg)
+  local ops, step_ns = p:table("ops"), p.fact["step.ns"]
+  local products = ops:where { type = { class = "product|convolution" } }
+  local vendor_ns = products:where { type = { like = "^_Mkl" } }:sum("self_ns")
+  local all_ns = ops:sum("self_ns")
+  local plain_ns = products:sum("self_ns") - vendor_ns
+  if plain_ns <= vendor_ns or not p:has("part.compute_ns") or not is_mixed(ops, cfg) then return nil end
+  local conv_ns = products:where { type = { class = "convolution" } }:sum("self_ns")
+    - products:where { type = { class = "convolution", like = "^_Mkl" } }:sum("self_ns")
+  local on_path = math.min(p.fact["part.compute_ns"] / all_ns, 1)
+  local saved_ns = on_path * (conv_ns * (1 - 1 / cfg.conv_speedup)
+                              + (plain_ns - conv_ns) * (1 - 1 / cfg.product_speedup))
+  if saved_ns < cfg.min_share_of_half * step_ns then return nil end
+  local worst = products:top("self_ns", 3)
+  local evidence = { { "products outside the vendor's library a step", on_path * plain_ns, "ns",
+                       share = math.min(on_path * plain_ns / step_ns, 1) },
+                     { "of those, convolutions", on_path * conv_ns, "ns" } }
+  for row in worst:each() do evidence[#evidence + 1] = { row.name, row.self_ns, "ns" } end
+  return finding {
+    title = ("Mixed precision on a processor: its products take %s of each step"):format(fmt.ms(on_path * plain_ns)),
+    subject = { op = worst:each()().type },
+    evidence = evidence, locations = worst:places(),
+    condition = "inputs of products are converted, and the conversions have gradients: a type of 16 bits that the "
+      .. "vendor's library does not compute here",
+    remedy = { text = "Compute in float32 on processors without arithmetic of 16 bits (AMX, AVX-512 FP16 or BF16).",
+               code = "keras.mixed_precision.set_global_policy(\"float32\")" },
+    impact = impact.exposed { ns = saved_ns, low = 0.6 * saved_ns,
+                              high = math.min(1.4 * saved_ns, on_path * plain_ns) },
+    claims = { parts = { "compute" } },
+    confidence = "medium",
+  }
+end
+
 return rule {
   id = "cast-churn", api = 1, version = "1.0.0",
   title = "Tensors are converted again and again",
@@ -67,6 +155,19 @@ return rule {
                    doc = "of the time of all ops, where ops are named" },
     between = { default = 2, min = 1, max = 100, unit = "ratio",
                 doc = "TensorFlow on a host: times the conversions, what they and the ops between them may take more" },
+    slow_rate = { default = 2.5e10, min = 1e6, max = 1e15, unit = "flops_per_s",
+      doc = "PyTorch on a host: of products in 16 bits, below which a core does more in float32" },
+    single_rate = { default = 6e10, min = 1e6, max = 1e15, unit = "flops_per_s",
+      doc = "what products in float32 do at least, where none is recorded" },
+    host_bandwidth = { default = 2e10, min = 1e6, max = 1e15, unit = "bytes_per_s",
+      doc = "of their operands, which float32 makes twice as many" },
+    min_share_of_half = { default = 0.1, min = 0, max = 1, unit = "share",
+      doc = "saved by float32 over the step, from which types of 16 bits are named" },
+    min_pairs = { default = 0.5, min = 0, max = 10, unit = "ratio",
+      doc = "TensorFlow: conversions with gradients for each product of the way forward" },
+    conv_speedup = { default = 8, min = 1, max = 64, unit = "ratio",
+      doc = "TensorFlow on a host: of convolutions in float32 over those in 16 bits without a library" },
+    product_speedup = { default = 2, min = 1, max = 64, unit = "ratio", doc = "the same of other products" },
     min_share_of_one = { default = 0.02, min = 0, max = 1, unit = "share",
       doc = "their time over the step, below which a shape does not count" },
   },
@@ -76,10 +177,19 @@ step is mostly a parameter converted at each use, or a value sent back and forth
 shape but one, and as six tenths of them (of TensorFlow on a host as up to twice that, for ops between them run in the
 other type, which is not recorded), on an accelerator, which reads and writes them as any other pass, as 85 of
 a hundred. Silent for conversions made once a step, for those that a
-map of the input pipeline makes once for each element, and below min_share.]],
+map of the input pipeline makes once for each element, and below min_share.
+
+On a host types of 16 bits are slow where the processor has no arithmetic for them: PyTorch's products below
+slow_rate (priced as float32 at single_rate, or as fast as its operands come), TensorFlow's outside of the vendor's
+library under a policy of mixed precision (priced by conv_speedup and product_speedup).]],
 
   check = function(p, cfg)
-    if p.format == "xspace" and p:has("ops") and not p:has("device.idle_share") then return of_ops(p, cfg) end
+    local on_host = not p:has("device.idle_share")
+    if p.format == "xspace" and p:has("ops") and on_host then
+      return p.framework == "tensorflow" and of_policy(p, cfg) or of_ops(p, cfg)
+    end
+    local half = on_host and p:has("roofline") and of_half(p, cfg)
+    if half then return half end
     if not p:has("eager_casts") then
       return skip { reason = "neither PyTorch ops nor ops on a host are recorded", capture = "a timeline of ops" }
     end
@@ -137,6 +247,49 @@ map of the input pipeline makes once for each element, and below min_share.]],
     { name = "once", framework = "pytorch", finding = false,
       facts = { ["step.ns"] = 1e7,  },
       tables = { eager_casts = { { count = 1, ns = 4e6, from = "bfloat16", shapes = "[512,512]" } } } },
+    -- 0.1 GFLOP in 8 ms are 12.5 GFLOP/s; at 60 they take 1.667 ms: 6.333 ms, from 0.7 of it to all 8 ms.
+    { name = "a model in float16 on a host", framework = "pytorch", finding = true, impact_ns = 6.217e6,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { eager_casts = {},
+                 roofline = { { op = "aten::mm", type = "aten::mm", dtype = "float16", flops = 1e8, bytes = 1e6,
+                                ns = 8e6 } } } },
+    -- Float32 reads 2 * 50 MB at 20 GB/s: 5 ms. 8 ms - 5 ms, from 0.7 to 1.3 times.
+    { name = "a few rows times large weights in float16", framework = "pytorch", finding = true, impact_ns = 3e6,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { eager_casts = {},
+                 roofline = { { op = "aten::mm", type = "aten::mm", dtype = "float16", flops = 1e8, bytes = 5e7,
+                                ns = 8e6 } } } },
+    { name = "a processor that has bfloat16", framework = "pytorch", finding = false,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { eager_casts = {},
+                 roofline = { { op = "aten::mm", type = "aten::mm", dtype = "bfloat16", flops = 1e9, bytes = 1e6,
+                                ns = 8e6 } } } },
+    -- Convolutions of 8 ms are 1 ms in float32, products of 1 ms half a millisecond, and all of it is on the path:
+    -- 7.5 ms, from 0.6 of it to the 9 ms there are.
+    { name = "mixed precision without a library", framework = "tensorflow", format = "xspace", finding = true,
+      impact_ns = 6.75e6, facts = { ["step.ns"] = 1e7, ["part.compute_ns"] = 1e7 },
+      tables = { ops = { { name = "a/Cast", type = "Cast", calls = 1, self_ns = 1e4 },
+                         { name = "b/Cast", type = "Cast", calls = 1, self_ns = 1e4 },
+                         { name = "c/Cast", type = "Cast", calls = 1, self_ns = 1e4 },
+                         { name = "d/Cast", type = "Cast", calls = 1, self_ns = 1e4 },
+                         { name = "gradient_tape/a/Cast/Cast", type = "Cast", calls = 1, self_ns = 1e4 },
+                         { name = "gradient_tape/b/Cast/Cast", type = "Cast", calls = 1, self_ns = 1e4 },
+                         { name = "gradient_tape/c/Cast/Cast", type = "Cast", calls = 1, self_ns = 1e4 },
+                         { name = "gradient_tape/d/Cast/Cast", type = "Cast", calls = 1, self_ns = 1e4 },
+                         { name = "a/Conv2D", type = "Conv2D", calls = 1, self_ns = 8e6 },
+                         { name = "b/MatMul", type = "MatMul", calls = 1, self_ns = 1e6 } } } },
+    { name = "mixed precision with a library", framework = "tensorflow", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1e7, ["part.compute_ns"] = 1e7 },
+      tables = { ops = { { name = "a/Cast", type = "Cast", calls = 1, self_ns = 1e4 },
+                         { name = "b/Cast", type = "Cast", calls = 1, self_ns = 1e4 },
+                         { name = "c/Cast", type = "Cast", calls = 1, self_ns = 1e4 },
+                         { name = "d/Cast", type = "Cast", calls = 1, self_ns = 1e4 },
+                         { name = "gradient_tape/a/Cast/Cast", type = "Cast", calls = 1, self_ns = 1e4 },
+                         { name = "gradient_tape/b/Cast/Cast", type = "Cast", calls = 1, self_ns = 1e4 },
+                         { name = "gradient_tape/c/Cast/Cast", type = "Cast", calls = 1, self_ns = 1e4 },
+                         { name = "gradient_tape/d/Cast/Cast", type = "Cast", calls = 1, self_ns = 1e4 },
+                         { name = "a/Conv2D", type = "_MklNativeConv2D", calls = 1, self_ns = 8e6 },
+                         { name = "b/MatMul", type = "MatMul", calls = 1, self_ns = 1e6 } } } },
     { name = "types not recorded: perhaps copies to a device", framework = "pytorch", skipped = true,
       facts = { ["step.ns"] = 1e7 }, tables = { eager_casts = { { count = 40, ns = 4e6 } } } },
     { name = "short", framework = "pytorch", finding = false,

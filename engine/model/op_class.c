@@ -31,7 +31,7 @@ static const struct {
     { "*convolution*|conv*|*conv1d*|*conv2d*|*conv3d*", OP_CONVOLUTION },
     { "*lstmcell*|*grucell*|*rnntanhcell*|*rnnrelucell*|lstm|gru|*mkldnnrnn*", OP_CELL },
     { "*matmul*|linear|linearrelu|lineardynamic*|linearreludynamic*|*linearpointwise*|mm|addmm|bmm|"
-      "baddbmm|mv|addmv|*packmm*|"
+      "addmmactivation|baddbmm|mv|addmv|*packmm*|"
       "outer|dot*|*gemm*|"
       "*scaledmm*|*groupedmm*|*experts*",
       OP_PRODUCT },

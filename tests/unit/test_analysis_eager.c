@@ -40,6 +40,27 @@ TEST(a_second_forward_is_seen)
     builder_free(&program.b);
 }
 
+/* Converting a module asks of each parameter whether its data can be taken over, with gradients on;
+ * the layer itself is called without: one forward call, none recorded. */
+TEST(questions_of_python_are_no_calls)
+{
+    struct program program;
+    struct err     err = { 0 };
+
+    start(&program);
+    for (int64_t i = 0; i < 2; i++)
+        numbered(
+            &program,
+            call(&program, "aten::_has_compatible_shallow_copy_type", "f32[32,16] f32[32,16]", 500),
+            i + 1);
+    call(&program, "aten::linear", "f32[8,16] f32[32,16]", 5000);
+    builder_finish(&program.b);
+    assert_true(analysis_eager_step.run(&program.b.study, &err));
+    assert_true(builder_fact(&program.b, "torch.forward_calls") == 1);
+    assert_true(builder_fact(&program.b, "torch.recorded_calls") == 0);
+    builder_free(&program.b);
+}
+
 /* An optimizer's step that holds the forward and the backward pass: the update is what is behind
  * the last node, an op of 2 us and a pause of 0.1 us. The same two layers behind it, without
  * gradients, are called for a metric: 8 us. */
