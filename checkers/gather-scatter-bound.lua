@@ -302,6 +302,11 @@ inside of embedding bags.]],
                    .. "permuting all for a few; permute whole data sets once an epoch, outside of the step.",
                  code = "rows = jax.random.randint(key, (k,), 0, n)   # not jax.random.choice(key, n, (k,), "
                    .. "replace=False) or permutation(key, n)[:k]" } or
+               sorting and p.framework == "jax" and (top[1].scope or ""):find("top_k$") and
+               { text = "On a processor XLA sorts the whole array for a top-k of which the program reads a single "
+                   .. "value: the selection is lost with the others. Use all k of them.",
+                 code = "kth = jax.lax.top_k(x, k)[0].min(-1, keepdims=True)   # not jax.lax.top_k(x, k)[0][..., -1:]" }
+               or
                sorting and { text = "Select instead of sorting: argmax, top-k, or a partial sort.",
                              code = p.framework == "jax"
                                and "best = jnp.argmax(x, axis=-1)   # or jax.lax.top_k(x, k)" or
@@ -393,6 +398,11 @@ inside of embedding bags.]],
       tables = { ops = { { name = "aten::sort", type = "aten::sort", self_ns = 6e6 },
                          { name = "aten::cumsum", type = "aten::cumsum", self_ns = 1e6 },
                          { name = "aten::mm", type = "aten::mm", self_ns = 3e6 } } } },
+    { name = "a top-k of which one value is read", framework = "jax", finding = true, replay = { 7.6e6 },
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "sort", type = "sort", scope = "jit(sample)/top_k", shapes = "[16,4000]->[16,4000]",
+                           self_ns = 8e6 },
+                         { name = "dot.1", type = "dot", self_ns = 1e6 } } } },
     { name = "a permutation for a few rows", framework = "jax", finding = true, replay = { 7.6e6 },
       facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "sort.2", type = "sort", scope = "jit(train_step)/jit(_shuffle)/sort",
