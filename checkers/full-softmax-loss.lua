@@ -1,7 +1,9 @@
 -- A loss over all of very many classes takes a large part of the step.
 
-local SAMPLED = { text = "Train with a sampled loss; evaluate with the full one. Where few positions count, as masked "
-                    .. "words do, gather them before the layer that makes the logits.",
+-- What frameworks share: most positions of a masked or instructed text have no label.
+local LABELLED = " Where few positions have labels (masked words, an answer behind its prompt), pick them before the "
+  .. "layer that makes the logits."
+local SAMPLED = { text = "Train with a sampled loss; evaluate with the full one." .. LABELLED,
                   code = "loss = tf.nn.sampled_softmax_loss(w, b, labels, x, num_sampled=512, num_classes=classes)" }
 
 -- Compiled programs tell the classes by their shapes: probabilities and all that has one dimension as large.
@@ -26,7 +28,7 @@ local function of_compiled(p, cfg)
                  { worst.name .. " " .. worst.shapes, worst.self_ns, "ns" } },
     condition = ("%s classes, %s accepted, and %s of the step, %s accepted"):format(fmt.count(classes),
       fmt.count(cfg.min_classes), fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
-    remedy = { text = "Train with a sampled loss; evaluate with the full one.",
+    remedy = { text = "Train with a sampled loss; evaluate with the full one." .. LABELLED,
                code = "logits = h @ table[jnp.concatenate([labels, samples])].T   "
                  .. "# labels and some hundred other classes" },
     impact = impact.exposed { ns = ns, low = 0.8 * high_ns, high = high_ns },
@@ -80,7 +82,7 @@ local function of_torch(p, cfg)
     flaw = "wide-loss", min_share = cfg.min_share, time = "what classes that are not sampled take",
     title = "The loss over all classes takes %s of each step",
     remedy = { text = "Train with a sampled loss, or over a tree of classes; evaluate with the full one. Where all "
-                 .. "classes are needed, join the product and the loss, in chunks of rows.",
+                 .. "classes are needed, join the product and the loss, in chunks of rows." .. LABELLED,
                code = "c = torch.cat([labels, torch.randint(classes, (512,))])   # labels and other classes\n"
                  .. "loss = F.cross_entropy(h @ table.weight[c].T, torch.arange(len(labels)))" },
     confidence = "low",
