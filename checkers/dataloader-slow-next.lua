@@ -33,8 +33,11 @@ without workers, which have a rule of their own.]],
                    { "batches a step", top.events, "count" } },
       condition = ("waiting for workers takes %s of the step, %s accepted, at worst %s"):format(
         fmt.pct(ns / step_ns), fmt.pct(cfg.min_share), fmt.ms(top.max_ns)),
-      remedy = { text = "More workers, or less work for each batch: faster storage, smaller images, precomputed parts.",
-                 code = "DataLoader(ds, num_workers=16, persistent_workers=True, prefetch_factor=8)" },
+      remedy = { text = "Less work for each batch: faster storage, smaller images, precomputed parts; or more workers, "
+                   .. "where cores are free.",
+                 code = p:has("device.count")
+                   and "DataLoader(ds, num_workers=16, persistent_workers=True, prefetch_factor=8)"
+                   or "DataLoader(ds, num_workers=os.cpu_count(), persistent_workers=True)" },
       impact = impact.exposed { ns = ns },
       claims = { { parts = { "input" } } },
       confidence = "medium",

@@ -57,9 +57,17 @@ min_ahead_share on. A rule that names the stage at fault takes the place of this
       tensorflow = { text = "Produce the next batch while the step runs, and in parallel.",
                      code = "ds = ds.map(f, num_parallel_calls=tf.data.AUTOTUNE).prefetch(tf.data.AUTOTUNE)" },
       jax = { text = "Produce and copy the next batch in a background thread while the step runs." },
+      -- Workers share a processor's cores with the step, and pinned memory is for copies to a device.
       pytorch = { text = "Load batches in worker processes ahead of the step.",
-                  code = "DataLoader(ds, num_workers=8, pin_memory=True, persistent_workers=True)" },
+                  code = p:has("device.count") and "DataLoader(ds, num_workers=8, pin_memory=True, "
+                    .. "persistent_workers=True)" or "DataLoader(ds, num_workers=2, persistent_workers=True)" },
     }
+    if activities and activities:where { name = { like = "_MultiProcessingDataLoaderIter" } }:count() > 0 then
+      remedy.pytorch = { text = "Make less work of each batch, for the loader has workers and the step still waits: "
+                           .. "take whole ones out of arrays, hand over large tensors instead of many small ones.",
+                         code = "def __getitems__(self, rows):   # a batch at once, nothing to collate\n"
+                           .. "    return self.x[rows], self.y[rows]" }
+    end
     if is_ahead or p.fact["input.is_prefetched"] then
       remedy.tensorflow = { text = "Batches are made ahead already: make less work of each. Cache what does not "
                               .. "change, work on whole batches and in parallel, decode smaller inputs.",

@@ -1,9 +1,31 @@
 -- Many tiny ops: the executor's own work dominates.
+-- PyTorch runs ops as Python calls them. What lies between them is told without a price: recording each call makes it
+-- longer, how much the recording does not tell, and what may go is the program's to say.
+local function of_calls(p, cfg)
+  if p:has("device.idle_share") or not p:has("part.host_share") then return nil end
+  local count, host_ns, share = p.fact["ops.count_per_step"], p.fact["part.host_ns"], p.fact["part.host_share"]
+  local named_ns = p:has("excess") and p:table("excess"):where { cause = "python" }:sum("ns") or 0
+  if count < cfg.min_many_ops or share < cfg.min_between or named_ns > 0.5 * host_ns then return nil end
+  return finding {
+    severity = "info",
+    title = ("%s ops a step, and %s between them"):format(fmt.whole(count), fmt.ms(host_ns)),
+    evidence = { { "host code between ops a step", host_ns, "ns", share = share }, { "ops a step", count, "count" },
+                 { "median op", p.fact["ops.median_ns"], "ns" }, { "of it, named by place", named_ns, "ns" } },
+    condition = ("host code between ops takes %s of the step, %s accepted"):format(fmt.pct(share),
+      fmt.pct(cfg.min_between)),
+    remedy = { text = "Let fewer and larger ops do the work: larger batches, torch.inference_mode() where nothing is "
+                 .. "trained, or torch.compile, which joins them. Recording makes each call longer than it is.",
+               code = "model = torch.compile(model)" },
+    impact = impact.none(),
+    confidence = "low",
+  }
+end
+
 return rule {
   id = "tiny-ops", api = 1, version = "1.0.0",
   title = "Thousands of tiny ops cost more to run than to compute",
   category = "host", severity = "warn",
-  formats = { "xspace", "graph" },
+  formats = { "xspace", "graph", "kineto" },
   needs = { "step.ns", "host.executor_ns", "ops.count_per_step", "ops.median_ns" },
   cause = "host", tags = { "host" },
   params = {
@@ -21,6 +43,8 @@ return rule {
                      doc = "share of the step in the executor and in tiny ops, from which this is a fact" },
     min_executor = { default = 0.15, min = 0, max = 1, unit = "share", doc = "of it, the executor" },
     min_many_ops = { default = 300, min = 1, max = 1e7, unit = "count", doc = "ops a step, then" },
+    min_between = { default = 0.4, min = 0, max = 1, unit = "share",
+                    doc = "PyTorch on a host: share of the step between ops from which this is a fact" },
     min_share = { default = 0.35, min = 0, max = 1, unit = "share",
                   doc = "share of the step in the executor between ops" },
   },
@@ -28,10 +52,12 @@ return rule {
 Every op costs the executor some microseconds to find ready, to start and to hand on. Priced as nine tenths of that
 time: stacked variables and batched ops need a tenth of the ops; of the loop of a recurrent layer, which can be
 unrolled, as half. A fact where the executor and hundreds of tiny ops take half of the step together, where most ops
-are an optimizer's, and in the loop of a recurrent layer. Silent where ops are long or few, or the executor hides
+are an optimizer's, and in the loop of a recurrent layer. In PyTorch on a host the code between ops, no cause of which
+is known, is a fact without a price. Silent where ops are long or few, or the executor hides
 behind them.]],
 
   check = function(p, cfg)
+    if p.format == "kineto" then return of_calls(p, cfg) end
     local count, median_ns = p.fact["ops.count_per_step"], p.fact["ops.median_ns"]
     local recorded = count
     local executor_ns, step_ns = p.fact["host.executor_ns"], p.fact["step.ns"]
@@ -128,6 +154,14 @@ behind them.]],
     { name = "a few hundred on cores that others use", framework = "tensorflow", finding = false,
       facts = { ["step.ns"] = 1.3e7, ["host.executor_ns"] = 4.7e6, ["ops.count_per_step"] = 209,
                 ["ops.median_ns"] = 540 } },
+    { name = "a model of many small calls", framework = "pytorch", format = "kineto", finding = true, severity = "info",
+      facts = { ["step.ns"] = 1e7, ["host.executor_ns"] = 0, ["ops.count_per_step"] = 600, ["ops.median_ns"] = 3e3,
+                ["part.host_ns"] = 6e6, ["part.host_share"] = 0.6 },
+      tables = { excess = { { flaw = "long-pause", cause = "python", ns = 1e6 } } } },
+    { name = "pauses that have a name", framework = "pytorch", format = "kineto", finding = false,
+      facts = { ["step.ns"] = 1e7, ["host.executor_ns"] = 0, ["ops.count_per_step"] = 600, ["ops.median_ns"] = 3e3,
+                ["part.host_ns"] = 6e6, ["part.host_share"] = 0.6 },
+      tables = { excess = { { flaw = "long-pause", cause = "python", ns = 5e6 } } } },
     { name = "few large ops", finding = false,
       facts = { ["step.ns"] = 1e7, ["host.executor_ns"] = 1e5, ["ops.count_per_step"] = 40, ["ops.median_ns"] = 1e6 } },
   },

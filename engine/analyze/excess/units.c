@@ -38,7 +38,7 @@ static uint8_t role_of(const struct profile *profile, const struct activity *act
         return FRAME_OP;
     if (activity->kind != ACTIVITY_OP)
         return FRAME_PLAIN;
-    if (is_torch && !str_fits(name, "*::*|autograd::*"))
+    if (is_torch && !str_fits(name, "*::*|autograd::*|<built-in function kernel>"))
         return FRAME_PLAIN;
     return FRAME_OP;
 }

@@ -97,6 +97,19 @@ static bool may_wait(const struct classifier *classifier, uint32_t event)
            str_equal(profile_str(classifier->profile, activity->name), STR("$numpy asarray"));
 }
 
+/* Python of a thread that has nothing to do, as those of progress bars and pools: it waits for
+ * somebody to wake it. The leading thread's waits are the program's own. */
+static bool is_asleep(const struct classifier *classifier, const struct frame *frame)
+{
+    const struct activity *activity = event_activity(classifier->profile, frame->event);
+    struct str             name = profile_str(classifier->profile, activity->name);
+
+    return activity->kind == ACTIVITY_PYTHON && classifier->path->leader != NO_ID &&
+           frame->timeline != classifier->path->leader &&
+           ((name_is(name, NAMES_PYTHON_QUEUES) && name_is(name, NAMES_PYTHON_WAITS)) ||
+            name_is(name, NAMES_PYTHON_SLEEPS));
+}
+
 /* Building a pipeline, its datasets and functions, which happens before it makes anything: the
  * program's own doing, as often as it asks for an iterator. */
 static bool builds_pipeline(const struct classifier *classifier, uint32_t row)
@@ -141,6 +154,8 @@ static enum work classify(const struct classifier *classifier, uint32_t row)
     }
     if (own == ACTIVITY_RUN || may_wait(classifier, frame->event))
         return WORK_RUNNING;
+    if (is_asleep(classifier, frame))
+        return WORK_WAITING;
     if (own == ACTIVITY_EXECUTOR &&
         str_starts(profile_str(classifier->profile,
                                event_activity(classifier->profile, frame->event)->name),

@@ -155,6 +155,8 @@ static const struct name_kind name_kinds[] = {
       "<built-in method wait of pybind11_builtins*|<built-in method wait of PyCapsule*|"
       "<built-in method wait of torch._C*",
       ACTIVITY_WAIT },
+    /* What torch.compile made for a host is called from Python, and no op stands for it. */
+    { FRAME, "<built-in function kernel>", ACTIVITY_OP },
     { FRAME, "torch/serialization.py*|torch/utils/tensorboard/*", ACTIVITY_OUTPUT },
     { DEVICE,
       "nccl*|rccl*|*nvshmem*|*msccl*|*deep_ep*|*hccl*|*cross_device_reduce*|"
