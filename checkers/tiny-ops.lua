@@ -17,7 +17,7 @@ local function of_calls(p, cfg)
                  .. "trained, or torch.compile, which joins them. Recording makes each call longer than it is.",
                code = "model = torch.compile(model)" },
     impact = impact.none(),
-    confidence = "low",
+    confidence = "high",
   }
 end
 

@@ -130,13 +130,21 @@ bool rank_is_vague(const struct finding *finding)
     return finding->impact.method == METHOD_SHARE && finding->severity == SEVERITY_INFO;
 }
 
+/* Hardly worth a look, if it is sure. */
+static bool is_small(const struct finding *finding)
+{
+    static const double HARDLY_SHARE = 0.05;
+
+    return !finding->impact.resource && finding->impact.share < HARDLY_SHARE;
+}
+
 /* A fact without a price says nothing that the finding does not say, which is the more specific
- * one and has one. */
+ * one and has one worth a look. */
 static bool is_said_by(const struct draft *fact, const struct draft *by)
 {
     return !fact->finding.impact.has_saving && fact->finding.severity == SEVERITY_INFO &&
            by->finding.impact.has_saving && !by->finding.impact.resource &&
-           !by->finding.hidden_by && is_more_specific(by, fact);
+           !by->finding.hidden_by && !is_small(&by->finding) && is_more_specific(by, fact);
 }
 
 static void fold_facts(struct draft_list *list)
@@ -206,15 +214,6 @@ bool rank_veto(struct draft_list *list, struct arena *arena)
     return lost.value <= 0 || vec_push(&veto->finding.evidence, arena, lost);
 }
 
-/* Sure, and hardly worth a look. */
-static bool is_small(const struct finding *finding)
-{
-    static const double HARDLY_SHARE = 0.05;
-
-    return finding->severity == SEVERITY_INFO && !finding->impact.resource &&
-           finding->impact.share < HARDLY_SHARE;
-}
-
 /* Order: vetoes, without which nothing else is read right; priced by step time, priced by another
  * resource, what is wrong without a price, facts of which an unknown share goes and what is small,
  * the likely more first, then the rest, hidden ones last. */
@@ -224,7 +223,8 @@ static int rank_class(const struct finding *finding)
         return 6;
     if (finding->severity == SEVERITY_VETO)
         return 0;
-    if (rank_is_vague(finding) || (finding->impact.has_saving && is_small(finding)))
+    if (rank_is_vague(finding) ||
+        (finding->impact.has_saving && is_small(finding) && finding->severity == SEVERITY_INFO))
         return 4;
     if (finding->impact.has_saving)
         return finding->impact.resource ? 2 : 1;

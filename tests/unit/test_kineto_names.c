@@ -38,6 +38,7 @@ TEST(events_get_their_kind)
         { "python_function", "nvidia/dali/plugin/pytorch/__init__.py(168): __next__",
           ACTIVITY_INPUT_WAIT },
         { "python_function", "nvidia/dali/pipeline.py(1426): share_outputs", ACTIVITY_PYTHON },
+        { "python_function", "<built-in function kernel>", ACTIVITY_OP },
         { "cpu_op", "nvidia/dali/plugin/pytorch/__init__.py(168): __next__", ACTIVITY_OP },
         { "cuda_runtime", "cudaLaunchKernel", ACTIVITY_LAUNCH },
         { "cuda_driver", "cuLaunchKernelEx", ACTIVITY_LAUNCH },

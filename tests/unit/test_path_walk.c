@@ -72,6 +72,33 @@ TEST(pool_work_beside_a_compiler_is_compiling)
     builder_free(&b);
 }
 
+/*
+ * A compiled region 10..80 us of the leading thread with the call of its code 15..75 us, in which
+ * an op runs 20..60 us, beside a thread of Python that sleeps in threading's wait all the time: the
+ * code computes for 60 us, of which the op has 40, and the rest of the step is the host's.
+ */
+TEST(a_thread_that_sleeps_does_not_lead)
+{
+    struct profile_builder b;
+    uint32_t               host, python, monitor;
+
+    host = builder_start_host(&b, FORMAT_KINETO);
+    b.profile.framework = builder_name(&b, "pytorch");
+    python = builder_timeline(&b, host, NO_ID, "python");
+    monitor = builder_timeline(&b, host, NO_ID, "monitor");
+    builder_slice(&b, monitor, "threading.py(331): wait", ACTIVITY_PYTHON, 0, 100000);
+    builder_slice(&b, python, "Torch-Compiled Region: 0/0", ACTIVITY_RUN, 10000, 70000);
+    builder_slice(&b, python, "## Call CompiledFxGraph f3zxk ##", ACTIVITY_RUN, 15000, 60000);
+    builder_slice(&b, python, "aten::mm", ACTIVITY_OP, 20000, 40000);
+    builder_step(&b, host, 0, 100000);
+    builder_finish(&b);
+    walk(&b, python);
+    assert_float_equal(builder_fact(&b, "part.compute_ns"), 60000, 1);
+    assert_float_equal(builder_fact(&b, "part.host_ns"), 40000, 1);
+    assert_float_equal(builder_cell(&b, "path", "name", "aten::mm", "ns"), 40000, 1);
+    builder_free(&b);
+}
+
 /* Of two events one has no name, which is not most; of two both: then nothing is said of parts. */
 TEST(a_step_without_names_has_no_parts)
 {

@@ -97,6 +97,17 @@ static bool may_wait(const struct classifier *classifier, uint32_t event)
            str_equal(profile_str(classifier->profile, activity->name), STR("$numpy asarray"));
 }
 
+/* What torch.compile made for a host runs on the thread that calls it, and only the whole call is
+ * recorded. */
+static bool runs_here(const struct classifier *classifier, uint32_t event)
+{
+    const struct activity *activity = event_activity(classifier->profile, event);
+
+    return !classifier->path->has_device && activity->kind == ACTIVITY_RUN &&
+           str_starts(profile_str(classifier->profile, activity->name),
+                      STR("## Call CompiledFxGraph"));
+}
+
 /* Python of a thread that has nothing to do, as those of progress bars and pools: it waits for
  * somebody to wake it. The leading thread's waits are the program's own. */
 static bool is_asleep(const struct classifier *classifier, const struct frame *frame)
@@ -152,6 +163,8 @@ static enum work classify(const struct classifier *classifier, uint32_t row)
             return WORK_INPUT_WAIT;
         return is_feeding ? WORK_HOST : by_ancestors[i].work;
     }
+    if (runs_here(classifier, frame->event))
+        return WORK_COMPUTE;
     if (own == ACTIVITY_RUN || may_wait(classifier, frame->event))
         return WORK_RUNNING;
     if (is_asleep(classifier, frame))
