@@ -331,6 +331,12 @@ local structures = {
     title = "Layers run in each round of a loop on what no round changes: %s a step",
     remedy = { text = "Run them once before the loop and keep the result.",
                code = "hint = encoder(picture)   # before: for t in timesteps: x = step(x, t, hint)" } },
+  { flaw = "kept-window", time = "frames that went through it before", confidence = "medium", severity = "warn",
+    title = "Frames of a stream go through the network again for each answer: %s a step",
+    remedy = { text = "Let each frame go through the network once, when it comes, and keep its features for the "
+                 .. "answers that follow.",
+               code = "recent.append(encoder(frame[None])[0])   # recent = collections.deque(maxlen=length)\n"
+                 .. "answer = head(torch.stack(list(recent)))" } },
   { flaw = "teacher-again", time = "calls on what another call has seen", confidence = "medium", severity = "warn",
     title = "A network without gradients runs again on what it has seen in the same step: %s a step",
     remedy = { text = "Run it once for each input, before the loop that compares with it, and keep the results.",
@@ -553,20 +559,20 @@ products run without gradients behind the update (validation in each step), wher
 parameters for each use, and where a constant is built again, and where a network runs twice in a row there and back
 with the same weights: a warning where the step makes one input for both, or where both end in a loss of which one is
 used, else a fact, since the second may be for another input, as of siamese networks. Without training, layers that
-each round of a sampler's or a text's loop runs on a tensor that, by sizes, nothing in a round can have made. In
-TensorFlow, products that run more often than the gradients named after them, and layers whose weights get several
-gradients for one forward call; and a model of Keras that is called several times with gradients of each call, where
-inputs may be the same: half of its calls at most, a fact; or a few times without gradients in a marked step, a bound.
-Gradients of gradients are no second pass. In graphs, rows that are tiled and joined with others before a product,
-priced as the copies' part of it, and what is made of variables that nothing assigns, or of what is fed where it meets
-what is trained in no layer. In compiled programs of JAX, decompositions of matrices that come from arguments and not
-from what the program gives back, programs whose devices all get the same arguments and exchange nothing, what only a
-mapped condition takes, the other side of which was there before, what the graph of a loop makes in each round of what
-no round changes, results that every device gathers from the others and then works on as a whole, overlapping windows
-of a series that are made and reduced one by one, products of rows that are copies of a few,
-or of what is equal for all of a batch, matrices that are copied
-for each row that is multiplied with them, and in a program with gradients products of arguments alone that it does not
-give back.]],
+each round of a sampler's or a text's loop runs on a tensor that, by sizes, nothing in a round can have made, and
+frames of a stream that are joined to a window and go through a network one a row, where by sizes at most half of them
+can have come since the window before. In TensorFlow, products that run more often than the gradients named after
+them, and layers whose weights get several gradients for one forward call; and a model of Keras that is called several
+times with gradients of each call, where inputs may be the same: half of its calls at most, a fact; or a few times
+without gradients in a marked step, a bound. Gradients of gradients are no second pass. In graphs, rows that are tiled
+and joined with others before a product, priced as the copies' part of it, and what is made of variables that nothing
+assigns, or of what is fed where it meets what is trained in no layer. In compiled programs of JAX, decompositions of
+matrices that come from arguments and not from what the program gives back, programs whose devices all get the same
+arguments and exchange nothing, what only a mapped condition takes, the other side of which was there before, what the
+graph of a loop makes in each round of what no round changes, results that every device gathers from the others and
+then works on as a whole, overlapping windows of a series that are made and reduced one by one, products of rows that
+are copies of a few, or of what is equal for all of a batch, matrices that are copied for each row that is multiplied
+with them, and in a program with gradients products of arguments alone that it does not give back.]],
 
   check = function(p, cfg)
     if p.format == "graph" or p.format == "profile" then
@@ -755,6 +761,8 @@ give back.]],
     in_cell("an encoder in each round", "pytorch", "repeated-block", 0.6, { detail = "5 times" }),
     in_cell("an encoder of pictures in each round", "pytorch", "same-input", 0.6,
       { severity = "warn", detail = "layers on what no round of a loop makes, 8 times a step" }),
+    in_cell("a window of a stream", "pytorch", "kept-window", 0.4,
+      { severity = "warn", impact_ns = 4e6 }),
     in_cell("a teacher for each crop", "pytorch", "teacher-again", 0.4,
       { severity = "warn", detail = "a network without gradients runs 8 times, and the step makes 2 inputs for it" }),
     in_cell("a whole buffer", "pytorch", "larger-pass", 0.4,

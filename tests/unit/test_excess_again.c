@@ -473,6 +473,55 @@ TEST(the_same_window_for_each_word)
     }
 }
 
+/* Five windows of eight frames, of which two came since the last one, go through two convolutions
+ * of 1 ms, batch norm of 0.8 ms and a head of 0.4 ms, and then as a whole through a layer of 2 ms:
+ * of joining them in 0.2 ms and of all but the last, three quarters. Not where each frame is new,
+ * where one op takes a batch apart, where five of eight are new, where frames become channels of
+ * one picture, nor where the network is trained. What each new frame goes through counts once. */
+TEST(a_window_of_frames_that_were_seen)
+{
+    enum { TWO_NEW, TWO_PREPARED, ALL_NEW, TAKEN_APART, FIVE_NEW, CHANNELS, TRAINED, CASES };
+
+    for (int way = TWO_NEW; way < CASES; way++) {
+        bool           is_again = way <= TWO_PREPARED;
+        struct program program;
+        double         ns;
+
+        start(&program);
+        for (int window = 0; window < 5; window++) {
+            int frames = way == ALL_NEW ? 8 : way == FIVE_NEW ? 5 : way == TAKEN_APART ? 0 : 2;
+
+            if (way == TAKEN_APART)
+                run(&program, "aten::unbind", "f32[8,3,8,8]", 1000);
+            for (int frame = 0; frame < frames; frame++) {
+                run(&program, "aten::select", "f32[64,3,8,8]", 1000);
+                if (way == TWO_PREPARED)
+                    run(&program, "aten::div", "f32[3,8,8] f32[]", 1000);
+            }
+            run(&program, "aten::stack",
+                "f32[3,8,8] f32[3,8,8] f32[3,8,8] f32[3,8,8] "
+                "f32[3,8,8] f32[3,8,8] f32[3,8,8] f32[3,8,8]",
+                200000);
+            run(&program, "aten::conv2d",
+                way == CHANNELS ? "f32[1,24,8,8] f32[6,24,3,3]" : "f32[8,3,8,8] f32[6,3,3,3]",
+                1000000);
+            run(&program, "aten::batch_norm", "f32[8,6,8,8] f32[6]", 800000);
+            run(&program, "aten::conv2d", "f32[8,6,8,8] f32[6,6,3,3]", 1000000);
+            run(&program, "aten::linear", "f32[8,384] f32[16,384]", 400000);
+            run(&program, "aten::linear", "f32[1,8,16] f32[16,16]", 2000000);
+            if (way == TRAINED)
+                trained(&program, "f32[1,16] f32[9,16]", 100000);
+            if (way == TRAINED)
+                node(&program, "aten::mm", "f32[9,1] f32[1,16]", 1000);
+        }
+        finish(&program);
+        ns = claimed(&program, "kept-window");
+        assert_true(is_again ? fabs(ns - 5 * 0.75 * 3.4e6) < 1 : ns == 0);
+        assert_sums(&program);
+        builder_free(&program.b);
+    }
+}
+
 /* A teacher of two convolutions of 1 ms and an activation of 0.2 ms runs twice for each of four
  * crops that a student is trained on, and the step makes two views: six calls of 2.2 ms are again.
  * Not where each round makes a view of its own, which are six for eight calls, and not where a
