@@ -96,7 +96,8 @@ end
 -- Many backward passes of a few rows each lead to one update.
 local function of_pytorch(p, cfg)
   local step_ns, passes, rows = p.fact["step.ns"], p.fact["torch.backward_passes"], p.fact["torch.product_rows"]
-  if passes < cfg.min_passes then return nil end
+  -- Where each pass has an update of its own, as the inner steps of a meta-learner, the next one needs its weights.
+  if passes < cfg.min_passes * math.max(1, p.fact["torch.updates"] or 1) then return nil end
   local ns = p.fact["torch.forward_ns"] + p.fact["torch.forward_gap_ns"] + p.fact["torch.backward_ns"]
   -- Without shapes the host's pauses tell of short ops; passes over one forward pass are rows of a Jacobian.
   local is_unknown = rows == 0 and passes >= cfg.min_unknown_runs * math.max(1, p.fact["torch.updates"] or 1)
@@ -244,7 +245,7 @@ return rule {
                    doc = "of a program's results, new versions of what it takes, up to which the others are what it is "
                      .. "run for" },
     min_passes = { default = 8, min = 2, max = 1e6, unit = "count",
-                   doc = "PyTorch: backward passes a step" },
+                   doc = "PyTorch: backward passes an update" },
     min_launched_passes = { default = 4, min = 2, max = 1e6, unit = "count",
                             doc = "with an accelerator that waits for the host: such passes an update" },
     min_share = { default = 0.4, min = 0, max = 1, unit = "share", doc = "PyTorch: their time over the step" },
@@ -492,6 +493,9 @@ an update instead of several.]],
                            self_ns = 8e6 } } } },
     { name = "small parts of a batch", framework = "pytorch", format = "kineto", finding = true, impact_ns = 6.4e6,
       facts = { ["step.ns"] = 1e7, ["torch.backward_passes"] = 32, ["torch.product_rows"] = 8,
+                ["torch.forward_ns"] = 3e6, ["torch.forward_gap_ns"] = 1e6, ["torch.backward_ns"] = 4.5e6 } },
+    { name = "inner steps of tasks", framework = "pytorch", format = "kineto", finding = false,
+      facts = { ["step.ns"] = 1e7, ["torch.backward_passes"] = 8, ["torch.updates"] = 8, ["torch.product_rows"] = 5,
                 ["torch.forward_ns"] = 3e6, ["torch.forward_gap_ns"] = 1e6, ["torch.backward_ns"] = 4.5e6 } },
     { name = "larger parts of a batch", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7, ["torch.backward_passes"] = 32, ["torch.product_rows"] = 32,
