@@ -46,7 +46,8 @@ static double fact(const struct program *program, const char *name)
 }
 
 /* The mean of 64 values is read: 3 + 0.1 + 1 us; abs, max and their read: 2 + 2 + 1 + 0.2 us; the
- * value at a rank: 6 + 0.1 + 1 us. The loss has one value, and nothing is taken of it. */
+ * value at a rank: 6 + 0.1 + 1 us. The loss has one value, and nothing is taken of it, and the
+ * place of the largest is an answer of the program. */
 TEST(statistics_are_read)
 {
     struct program program;
@@ -61,6 +62,8 @@ TEST(statistics_are_read)
     call_of(&program, kind(&program, "aten::kthvalue", "f32[64]"), 6000);
     call_of(&program, kind(&program, "aten::item", "f32[]"), 1000);
     call_of(&program, kind(&program, "aten::linear", "f32[8,64] f32[64,64]"), 9000);
+    call_of(&program, kind(&program, "aten::item", "f32[]"), 1000);
+    call_of(&program, kind(&program, "aten::argmax", "f32[64]"), 3000);
     call_of(&program, kind(&program, "aten::item", "f32[]"), 1000);
     finish(&program);
     assert_true(fact(&program, "torch.statistics_reads") == 3);

@@ -66,7 +66,9 @@ static const struct {
       "all histc histogram quantile nanquantile kthvalue median nanmedian mode nanmean nansum "
       "aminmax std_mean count_nonzero ",
       OF_STATISTIC | REDUCES },
-    { " max min argmax argmin ", OF_STATISTIC | REDUCES },
+    { " max min ", OF_STATISTIC | REDUCES },
+    /* A place is what a program decides by, not what it logs, unless it is counted. */
+    { " argmax argmin ", OF_STATISTIC },
     { " masked_select ceil isfinite ", FORMATS },
     { " isnan isinf isfinite square detach cpu flatten resolve_conj resolve_neg lift_fresh ",
       OF_STATISTIC },
