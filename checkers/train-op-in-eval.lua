@@ -1,4 +1,17 @@
 -- Inference records its ops for a backward pass that never comes.
+-- So does a backward pass with create_graph=True whose gradients nothing differentiates.
+local function kept_graph(p, cfg)
+  return p:has("excess") and p:in_excess {
+    flaw = "kept-graph", min_share = cfg.min_share,
+    title = "The backward pass is recorded for another one that never comes: %s a step",
+    time = "recording it, and formulas spelled out for it",
+    remedy = { text = "Ask for the graph of gradients only where they are differentiated: in training, not in "
+                 .. "validation or simulation.",
+               code = "forces = -torch.autograd.grad(energy.sum(), places, create_graph=model.training)[0]" },
+    confidence = "medium",
+  } or nil
+end
+
 return rule {
   id = "train-op-in-eval", api = 1, version = "1.0.0",
   title = "Inference records gradients",
@@ -16,19 +29,24 @@ return rule {
       doc = "time of the forward pass that recording costs at most, where calls are long" },
     call_ns = { default = 4e3, min = 0, max = 1e6, unit = "ns",
       doc = "what recording a call and freeing what it kept cost, however short it is" },
+    min_share = { default = 0.05, min = 0, max = 1, unit = "share",
+      doc = "share of the step in recording a backward pass, from which that is said" },
     max_gain = { default = 0.35, min = 0, max = 1, unit = "share",
       doc = "time of the forward pass that it costs at most, where calls are short" },
   },
   doc = [[
 Each op is recorded with its inputs for a backward pass, and its results are kept until the last one is done, but no
 backward pass and no optimizer runs in any step. Priced as a part of the forward pass, more of it where calls are
-short: each makes a node and keeps its inputs. Silent where any backward node ran, and where an accelerator computes:
-recording is the host's work.]],
+short: each makes a node and keeps its inputs. Silent where an accelerator computes: recording is the host's work. Where
+backward nodes ran, ops below them that are recorded themselves, as create_graph=True asks for, while no node of the
+recording goes back through one of them: four microseconds each, and of activations all but one pass, for their
+gradients are spelled out in ops that can be differentiated.]],
 
   check = function(p, cfg)
     local step_ns = p.fact["step.ns"]
     local calls, recorded = p.fact["torch.forward_calls"], p.fact["torch.recorded_calls"]
-    if p.fact["torch.backward_nodes"] > 0 or (p.fact["torch.update_calls"] or 0) > 0 then return nil end
+    if p.fact["torch.backward_nodes"] > 0 then return kept_graph(p, cfg) end
+    if (p.fact["torch.update_calls"] or 0) > 0 then return nil end
     if p.fact["step.source"] == "whole-trace" then return nil end -- half a training step looks alike
     if calls < cfg.min_calls or recorded < cfg.min_recorded * calls then return nil end
     local forward_ns = p.fact["torch.forward_ns"] + (p.fact["torch.forward_gap_ns"] or 0)
@@ -64,6 +82,11 @@ recording is the host's work.]],
     { name = "trains", framework = "pytorch", finding = false,
       facts = { ["step.ns"] = 1e7, ["torch.forward_ns"] = 4e6, ["torch.forward_calls"] = 100,
           ["torch.forward_gap_ns"] = 0, ["torch.recorded_calls"] = 95, ["torch.backward_nodes"] = 90 } },
+    { name = "a graph of forces", framework = "pytorch", format = "kineto", finding = true, replay = { 2e6 },
+      facts = { ["step.ns"] = 1e7, ["torch.forward_ns"] = 4e6, ["torch.forward_calls"] = 100,
+          ["torch.forward_gap_ns"] = 0, ["torch.recorded_calls"] = 95, ["torch.backward_nodes"] = 90 },
+      tables = { excess = { { cell = 1, flaw = "kept-graph", op = "aten::mul", ns = 2e6, share = 0.2,
+                              factor = 0.3, detail = "120 ops of the backward pass are recorded" } } } },
     { name = "does not record", framework = "pytorch", finding = false,
       facts = { ["step.ns"] = 1e7, ["torch.forward_ns"] = 9e6, ["torch.forward_calls"] = 100,
           ["torch.forward_gap_ns"] = 0, ["torch.recorded_calls"] = 0, ["torch.backward_nodes"] = 0 } },
