@@ -28,6 +28,33 @@ local function of_layout(ops)
   return turns, #turns <= 60 and table.concat(names, "|") or nil
 end
 
+-- Convolutions with holes as sessions and tf.nn.atrous_conv2d spell them: pixels go to the batch before each and back
+-- behind it. Neighbours of one rate need only one such pair.
+local function of_blocks(p, cfg)
+  local step_ns, ops = p.fact["step.ns"], p:table("ops")
+  local blocks = ops:where { type = { like = "^(SpaceToBatch|BatchToSpace)(ND)?$" } }
+  local pairs_count, ns = blocks:sum("calls") / 2, blocks:sum("self_ns")
+  local conv_ns = ops:where { type = { class = "convolution" } }:sum("self_ns")
+  if pairs_count < 2 or conv_ns < cfg.min_conv * step_ns or ns < cfg.min_block_step * step_ns then return nil end
+  local saved_ns = ns * (1 - 1 / pairs_count)
+  return finding {
+    severity = "info",
+    title = ("Pixels go to the batch and back around convolutions: %s a step"):format(fmt.ms(ns)),
+    subject = { op = blocks:top("self_ns", 1):rows()[1].name },
+    evidence = { { "to the batch and back a step", ns, "ns", share = math.min(1, ns / step_ns) },
+                 { "convolutions a step", conv_ns, "ns" }, { "pairs", pairs_count, "count" } },
+    condition = ("to the batch and back takes %s of the step, %s accepted"):format(
+      fmt.pct(ns / step_ns), fmt.pct(cfg.min_block_step)),
+    remedy = { text = "Let neighbouring convolutions of one rate share a pair: pad once, go to the batch, run them all "
+                 .. "without holes, go back. Or give the holes to an op that has a kernel for them.",
+               code = "y = tf.space_to_batch(x, [rate, rate], paddings)   # once\n"
+                 .. "for w in kernels: y = tf.nn.relu(tf.nn.conv2d(y, w, 1, 'SAME'))\n"
+                 .. "y = tf.batch_to_space(y, [rate, rate], paddings)" },
+    impact = impact.exposed { ns = saved_ns, low = 0.5 * saved_ns, high = ns },
+    confidence = "medium",
+  }
+end
+
 -- TensorFlow on a host: its libraries transpose as they need inside the convolution, so these are the program's own.
 local function of_tensorflow(p, cfg)
   local step_ns, ops = p.fact["step.ns"], p:table("ops")
@@ -71,6 +98,8 @@ return rule {
     min_host_share = { default = 0.20, min = 0, max = 10, unit = "ratio",
                        doc = "on a host: transposes over convolutions" },
     min_host_step = { default = 0.05, min = 0, max = 1, unit = "share", doc = "on a host: transposes over the step" },
+    min_block_step = { default = 0.15, min = 0, max = 1, unit = "share",
+                       doc = "on a host: pixels that go to the batch and back over the step" },
     norm_factor = { default = 0.4, min = 0, max = 1, unit = "ratio",
                     doc = "PyTorch: time of its own batch norm kernels that is left with channels last" },
     min_conv = { default = 0.05, min = 0, max = 1, unit = "share", doc = "convolutions over the step" },
@@ -79,14 +108,15 @@ return rule {
 Tensor cores want channels last; libraries turn other layouts round before and behind each convolution.
 Priced as the time of these transposes, and a part of PyTorch's own batch norm kernels for channels first, which give
 a channel to a block and read with gaps. Transposes whose shapes are known count where they move channels past
-pixels alone. Silent where convolutions are a small part of the step.]],
+pixels alone. On a host, convolutions with holes whose pixels go to the batch before each and back behind it are told,
+too: all such pairs but one are priced. Silent where convolutions are a small part of the step.]],
 
   check = function(p, cfg)
     if not p:has("device.idle_share") or not p:has("kernels") then
       if not p:has("ops") then
         return skip { reason = "neither ops nor kernels are recorded", capture = "a timeline of ops" }
       end
-      return p.framework == "tensorflow" and of_tensorflow(p, cfg) or nil
+      return p.framework == "tensorflow" and (of_tensorflow(p, cfg) or of_blocks(p, cfg)) or nil
     end
     local step_ns, kernels = p.fact["step.ns"], p:table("kernels")
     local turns = kernels:where { name = { like = p:names("turning_kernel") } }
@@ -150,6 +180,22 @@ pixels alone. Silent where convolutions are a small part of the step.]],
                            self_ns = 1e6 },
            { name = "transpose_1", type = "Transpose", shapes = "[32,48,24,16]x[4]->[32,16,48,24]", self_ns = 1e6 },
            { name = "Conv2D", type = "Conv2D", self_ns = 5e6 } } } },
+    -- Eight ops are four pairs that take 2 ms; three of four can go.
+    { name = "atrous convolutions apart", framework = "tensorflow", format = "xspace", finding = true,
+      impact_ns = 1.5e6, severity = "info", facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "SpaceToBatchND", type = "SpaceToBatchND", calls = 4, self_ns = 1.2e6 },
+                         { name = "BatchToSpaceND", type = "BatchToSpaceND", calls = 4, self_ns = 8e5 },
+                         { name = "Conv2D", type = "_MklNativeFusedConv2D", calls = 4, self_ns = 6e6 } } } },
+    { name = "atrous convolutions that share a pair", framework = "tensorflow", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "SpaceToBatchND", type = "SpaceToBatchND", calls = 1, self_ns = 1.2e6 },
+                         { name = "BatchToSpaceND", type = "BatchToSpaceND", calls = 1, self_ns = 8e5 },
+                         { name = "Conv2D", type = "_MklNativeFusedConv2D", calls = 4, self_ns = 6e6 } } } },
+    { name = "dilated layers of many channels", framework = "tensorflow", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "SpaceToBatchND", type = "SpaceToBatchND", calls = 4, self_ns = 4e5 },
+                         { name = "BatchToSpaceND", type = "BatchToSpaceND", calls = 4, self_ns = 4e5 },
+                         { name = "Conv2D", type = "_MklNativeFusedConv2D", calls = 4, self_ns = 6e6 } } } },
     { name = "none", finding = false, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1 },
       tables = { ops = { { name = "a", type = "Conv2D", self_ns = 1 } },
                  kernels = { { name = "implicit_gemm", category = "conv", calls = 40, total_ns = 4e6 } } } },
