@@ -160,6 +160,31 @@ local function of_session(p, cfg)
   }
 end
 
+-- A loop's gradient adds up those of its weights round by round: a pass over the whole matrix each time, where one
+-- product of all rounds would do. That is so of what needs nothing of the round before: inputs, keys, encodings.
+local function of_weights(p, cfg)
+  if p.framework ~= "tensorflow" then return nil end
+  local sums = p:table("ops"):where { type = { like = "^(_Mkl)?AddN$" }, calls = { min = cfg.min_rounds },
+                                      name = { like = "(^|/)while_grad/" } }
+  local step_ns, ns = p.fact["step.ns"], sums:sum("self_ns")
+  if ns < cfg.min_rounds_share * step_ns then return nil end
+  ns = math.min(ns, step_ns)
+  local worst = sums:top("self_ns", 1):rows()[1]
+  return finding {
+    severity = "info",
+    title = ("Gradients of weights are added up %s times a step, in each round of a loop: %s"):format(
+      fmt.whole(worst.calls), fmt.ms(ns)),
+    subject = { op = worst.name },
+    evidence = { { "adding up a step", ns, "ns", share = ns / step_ns }, { "rounds a step", worst.calls, "count" } },
+    condition = ("it takes %s of the step, %s accepted"):format(fmt.pct(ns / step_ns), fmt.pct(cfg.min_rounds_share)),
+    remedy = { text = "Multiply for all time steps at once, before the loop, what needs no state of it: the cell then "
+                 .. "only adds its part, and the gradient of these weights is one product.",
+               code = "x = tf.keras.layers.Dense(gates * units)(x)   # [batch, time, ...], before the cell" },
+    impact = impact.exposed { ns = ns, low = 0.7 * ns, high = math.min(1.4 * ns, step_ns) },
+    confidence = "medium",
+  }
+end
+
 return rule {
   id = "unvectorised-loop", api = 1, version = "1.0.0",
   title = "A loop handles the batch element by element",
@@ -194,7 +219,8 @@ discounts and filters have a form without a loop. Priced as four
 fifths of the loop's ops and of the executor's time, or of its part of the pauses between
 ops. A loop of a function without a product that takes a good part of the step is told, too, whose ops are large
 enough to be recorded: recursions over time, priced as its ops on the path and the executor's time. Loops of sessions
-are priced without what recording adds, which is most of their tiny ops.
+are priced without what recording adds, which is most of their tiny ops. A loop that multiplies is told where adding
+up the gradients of its weights in each round takes a good part of the step: what needs no state belongs before it.
 Silent for few turns. In PyTorch, a stack or cat of dozens of small tensors, one a sample,
 with the small ops that look at each of them; or of eight and more that ops make one by
 one, three or more for each; or a correlation, an array that is rolled, multiplied and summed for one shift after the
@@ -209,7 +235,9 @@ add to arrays that no round reads: its small ops are priced, four fifths of them
     local inside = p:table("ops"):where { name = { like = maps } }
     local turns, self_ns = inside:max("calls") or 0, inside:sum("self_ns")
     local step_ns = p.fact["step.ns"]
-    if turns < cfg.min_turns then return of_small_turns(p, cfg) or of_rounds(p, cfg) or of_session(p, cfg) end
+    if turns < cfg.min_turns then
+      return of_small_turns(p, cfg) or of_rounds(p, cfg) or of_session(p, cfg) or of_weights(p, cfg)
+    end
     local executor_ns = p:has("host.executor_ns") and p.fact["host.executor_ns"] or 0
     local ns = self_ns + executor_ns
     -- Where no executor is recorded, the pauses between ops are its: the loop's part of them by how many ops it runs.
@@ -319,6 +347,16 @@ add to arrays that no round reads: its small ops are priced, four fifths of them
       facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "rnn/while/mul", type = "Mul", calls = 3000, self_ns = 6e6 },
                          { name = "rnn/while/MatMul", type = "MatMul", calls = 300, self_ns = 1e6 } } } },
+    { name = "inputs that are multiplied in each time step", framework = "tensorflow", format = "xspace",
+      finding = true, severity = "info", impact_ns = 4e6, facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "gradient_tape/rnn/while/rnn/while_grad/body/_85/AddN", type = "AddN", calls = 100,
+                           self_ns = 4e6 },
+                         { name = "rnn/while/body/_13/cell/MatMul", type = "MatMul", calls = 100, self_ns = 3e6 } } } },
+    { name = "a recurrent layer of small weights", framework = "tensorflow", format = "xspace",
+      finding = false, facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "gradient_tape/rnn/while/rnn/while_grad/body/_85/AddN", type = "AddN", calls = 100,
+                           self_ns = 1e6 },
+                         { name = "rnn/while/body/_13/cell/MatMul", type = "MatMul", calls = 100, self_ns = 3e6 } } } },
     { name = "a scan over time", finding = false, facts = { ["step.ns"] = 1e7, ["host.executor_ns"] = 5e6 },
       tables = { ops = { { name = "while/body/_1/while/lstm_cell/MatMul", type = "MatMul", calls = 64,
                            self_ns = 3e6 } } } },
