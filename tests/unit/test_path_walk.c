@@ -253,6 +253,44 @@ TEST(python_behind_the_mark_of_a_wait_waits)
 }
 
 /*
+ * The call of a small program is open from 100 us of a millisecond's step on, while another program
+ * runs on a worker from 50 us on:
+ *   a call of 800 us waits for it up to 720 us: the op's 670 us are computing, 330 the host's;
+ *   a call of 150 us dispatches beside it: 50 us of the op before the call and none of the 150 us,
+ *   and where the program starts behind the call (200 .. 720 us) nothing can be waited for.
+ * Facts are of a median step of 100 us, a tenth of this one.
+ */
+TEST(a_long_call_of_a_program_waits_for_its_inputs)
+{
+    static const struct {
+        int64_t call_ns, run_ns, run_end_ns;
+        double  dispatch_ns;
+    } cases[] = { { 800000, 50000, 720000, 180000 },
+                  { 150000, 50000, 240000, 150000 },
+                  { 800000, 200000, 720000, 800000 } };
+
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        struct profile_builder b;
+        uint32_t               host, python, worker, op;
+        int64_t                op_ns = cases[i].run_end_ns - cases[i].run_ns;
+
+        host = builder_start_host(&b, FORMAT_XSPACE);
+        python = builder_timeline(&b, host, NO_ID, "python");
+        worker = builder_timeline(&b, host, NO_ID, "tf_XLAPjRtCpuClient");
+        builder_slice(&b, python, "CommonPjRtLoadedExecutable::ExecuteHelperOnSingleDevice",
+                      ACTIVITY_DISPATCH, 100000, cases[i].call_ns);
+        builder_slice(&b, worker, "ThunkExecutor::Execute", ACTIVITY_RUN, cases[i].run_ns, op_ns);
+        op = builder_slice(&b, worker, "dot.1", ACTIVITY_OP, cases[i].run_ns, op_ns);
+        builder_stat(&b, op, STAT_RUN_ID, 1);
+        builder_step(&b, host, 0, 1000000);
+        builder_finish(&b);
+        walk(&b, python);
+        assert_float_equal(builder_fact(&b, "host.dispatch_ns"), cases[i].dispatch_ns / 10, 1);
+        builder_free(&b);
+    }
+}
+
+/*
  * Ranges or steps that the program marks, of 1000 us each, in which a program runs elsewhere from
  * 100 us on for 850 us; nothing tells that they wait for it. A step is from run to run: compute 850
  * us, host 50 us behind it and 100 us before the next one.

@@ -109,6 +109,32 @@ static bool is_behind_await(const struct walk *walk, const struct worker *leader
            str_ends(profile_str(walk->profile, activity->name), STR("::Await"));
 }
 
+static size_t runs_before(const struct intervals *runs, int64_t t_ns)
+{
+    return LOWER_BOUND(runs->list.count, i, runs->list.items[i].start_ns < t_ns);
+}
+
+bool path_in_run(const struct walk *walk, int64_t t_ns, int64_t *run_start_ns)
+{
+    const struct intervals *runs = walk->runs;
+    size_t                  low = runs_before(runs, t_ns);
+
+    if (low == 0 || runs->list.items[low - 1].end_ns < t_ns)
+        return false;
+    *run_start_ns = runs->list.items[low - 1].start_ns;
+    return true;
+}
+
+/* The call of a program waits for inputs only if some program ran when it began. */
+static bool is_awaiting_inputs(const struct walk *walk, const struct leaf *leaf)
+{
+    uint32_t event = walk->path->frames.items[leaf->frame].event;
+    int64_t  run_start_ns;
+
+    return event_activity(walk->profile, event)->kind != ACTIVITY_DISPATCH ||
+           path_in_run(walk, event_start_ns(walk->profile, event), &run_start_ns);
+}
+
 static struct moment look(struct walk *walk, int64_t t_ns)
 {
     struct worker          *leader = path_leader(walk);
@@ -127,6 +153,8 @@ static struct moment look(struct walk *walk, int64_t t_ns)
         moment.frame =
             is_behind_await(walk, leader, leading) ? (leading - 1)->frame : leading->frame;
         moment.leading = walk->path->frame_work[moment.frame];
+        if (moment.leading == WORK_RUNNING && !is_awaiting_inputs(walk, leading))
+            moment.leading = WORK_HOST;
     }
     moment.busy = leaf_of(walk, view->busy);
     if (moment.busy)
@@ -216,22 +244,6 @@ static bool take(struct walk *walk, struct position *at, int64_t from_ns, struct
 static uint32_t frame_of(const struct leaf *leaf)
 {
     return leaf ? leaf->frame : NO_ID;
-}
-
-static size_t runs_before(const struct intervals *runs, int64_t t_ns)
-{
-    return LOWER_BOUND(runs->list.count, i, runs->list.items[i].start_ns < t_ns);
-}
-
-bool path_in_run(const struct walk *walk, int64_t t_ns, int64_t *run_start_ns)
-{
-    const struct intervals *runs = walk->runs;
-    size_t                  low = runs_before(runs, t_ns);
-
-    if (low == 0 || runs->list.items[low - 1].end_ns < t_ns)
-        return false;
-    *run_start_ns = runs->list.items[low - 1].start_ns;
-    return true;
 }
 
 static bool leader_waits(const struct moment *moment)

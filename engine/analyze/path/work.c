@@ -88,13 +88,19 @@ static bool waits_for_backward(const struct classifier *classifier, uint32_t eve
 }
 
 /* Handing a result to NumPy waits for it without an event that says so; conversions of host data
- * look the same: whether some thread computes meanwhile tells them apart. */
+ * look the same: whether some thread computes meanwhile tells them apart. So does the call of a
+ * small program, which XLA runs in the calling thread once its inputs are there; calls that are as
+ * short as dispatching is do not. */
 static bool may_wait(const struct classifier *classifier, uint32_t event)
 {
+    enum { DISPATCH_NS = 200000 };
     const struct activity *activity = event_activity(classifier->profile, event);
+    struct str             name = profile_str(classifier->profile, activity->name);
 
-    return activity->kind == ACTIVITY_PYTHON &&
-           str_equal(profile_str(classifier->profile, activity->name), STR("$numpy asarray"));
+    return (activity->kind == ACTIVITY_PYTHON && str_equal(name, STR("$numpy asarray"))) ||
+           (activity->kind == ACTIVITY_DISPATCH && !classifier->path->has_device &&
+            event_duration_ns(classifier->profile, event) >= DISPATCH_NS &&
+            str_fits(name, "*LoadedExecutable::ExecuteHelper*"));
 }
 
 /* What torch.compile made for a host runs on the thread that calls it, and only the whole call is
