@@ -314,10 +314,12 @@ local function lines_of(p)
     if not row.source_file or row.source_file == "" then goto next end
     local key = ("%s:%d"):format(row.source_file:match("[^/]*$"), row.source_line or 0)
     if not by_line[key] then
-      by_line[key] = { key = key, ns = 0, row = row }
+      by_line[key] = { key = key, ns = 0, calls = 0, row = row }
       list[#list + 1] = by_line[key]
     end
-    by_line[key].ns = by_line[key].ns + row.ns
+    local line = by_line[key]
+    line.ns, line.calls = line.ns + row.ns, line.calls + (row.calls or 0)
+    line.loops = line.loops or row.class == "control"
     ::next::
   end
   table.sort(list, function(a, b) return a.ns > b.ns or (a.ns == b.ns and a.key < b.key) end)
@@ -355,6 +357,17 @@ local function is_told(p, cfg)
   return top ~= nil and (top.cause ~= "bytes" or top.share >= cfg.min_most_share)
 end
 
+-- What a loop of tiny ops takes is starting them: their arrays are as small as they are.
+local function is_tiny_rounds(line, cfg)
+  return line.loops and line.calls >= cfg.min_tiny_calls and line.ns < line.calls * cfg.tiny_ns
+end
+
+local TINY_ROUNDS = {
+  text = "Larger rounds, and fewer of them: unroll a scan by a few rounds, do several steps or the whole batch in one, "
+    .. "solve with looser tolerances, or explicitly where the equation is not stiff.",
+  code = "carry, ys = jax.lax.scan(step, carry, xs, unroll=4)   # time it: more is not always faster",
+}
+
 -- Where a compiled program's time goes, by line: fusions have no names that tell.
 local function of_lines(p, cfg)
   if not p:has("work") then return nil end
@@ -373,12 +386,18 @@ local function of_lines(p, cfg)
     evidence[#evidence + 1] = { ("ops on arrays of %d elements and more"):format(size), large_ns, "ns",
                                 share = math.min(1, large_ns / step_ns) }
   end
+  local is_tiny = is_tiny_rounds(top, cfg)
+  if is_tiny then
+    evidence[#evidence + 1] = { "ops a step in the loops of " .. top.key, top.calls, "count" }
+    evidence[#evidence + 1] = { "each on average", top.ns / top.calls, "ns" }
+  end
   return finding {
     title = ("%s of each step goes to ops of %s"):format(fmt.pct(math.min(1, top.ns / step_ns)), top.key),
     severity = "info", subject = { op = top.row.type }, locations = locations, evidence = evidence,
     condition = ("the ops of this line take %s of the step, %s accepted"):format(fmt.pct(top.ns / step_ns),
       fmt.pct(cfg.min_step_share)),
-    remedy = { text = ("Check that all of %s is needed: rows of padding, results that nothing reads, pairs that could "
+    remedy = is_tiny and TINY_ROUNDS
+      or { text = ("Check that all of %s is needed: rows of padding, results that nothing reads, pairs that could "
                        .. "be a product, inputs larger than the task needs, work that is the same each time, a type "
                        .. "that this machine is slow in."):format(top.row.shapes or top.key) },
     -- What of it is needed the recording cannot tell: the line may go, or what is done with large arrays, or all of it.
@@ -417,24 +436,29 @@ return rule {
                        doc = "its self time over the step, below which it is not worth a look" },
     min_device_share = { default = 0.50, min = 0, max = 1, unit = "share",
                          doc = "kernel time over the step from which the device is what the program waits for" },
+    min_tiny_calls = { default = 500, min = 1, max = 1e7, unit = "count",
+                       doc = "JAX: ops a step of a line's loops, from which starting them counts" },
+    tiny_ns = { default = 3e3, min = 0, max = 1e9, unit = "ns",
+                doc = "JAX: such an op on average, about three times what starting it takes" },
     short_ns = { default = 5e3, min = 0, max = 1e9, unit = "ns",
                  doc = "a kernel that is over before the device is full" },
   },
   doc = [[
 Names what a look at the program should begin with. Rules that know why an op is slow say more. On a host, a kind of
-work of which programs rarely need much (sorting, random numbers, decompositions, copies, passes over memory far beyond
-the products) is named with its line; its price, what it takes less a usual need, is a bound. In compiled programs of
-JAX, products that take less in another order, and matrices of derivatives that are only multiplied or of which only
-the diagonal is added up, are priced by their sizes; so are inverses that PyTorch multiplies with a few vectors, less a
-factor of the matrix, and products with unfolded pictures, as the copies and half of the products. Of PyTorch programs
-on a host a decomposition, a sort or a draw that takes a good part of the step is named, else the array whose ops,
-forward and back, take most: what makes it smaller or needless saves them all. Of compiled programs of JAX it is the
-line that takes most, priced by all ops on the largest arrays where these are far larger than others: what made them
-large goes through all lines. Elsewhere the type of op that takes most is named; which share of it, and of TensorFlow's
-products and convolutions with their gradients, may go is not known, so its price is a bound. Kernels of an accelerator
-are ranked by the op that launched them where they are recorded, with how far they are from what the device can do, or
-why that is not known: a program that its kernels hold gets an answer. Silent when time is spread, or when ops are a
-small part of the step.]],
+work of which programs rarely need much (sorting, random numbers, decompositions, copies, passes over memory far
+beyond the products) is named with its line; its price, what it takes less a usual need, is a bound. In compiled
+programs of JAX, products that take less in another order, and matrices of derivatives that are only multiplied or of
+which only the diagonal is added up, are priced by their sizes; so are inverses that PyTorch multiplies with a few
+vectors, less a factor of the matrix, and products with unfolded pictures, as the copies and half of the products. Of
+PyTorch programs on a host a decomposition, a sort or a draw that takes a good part of the step is named, else the
+array whose ops, forward and back, take most: what makes it smaller or needless saves them all. Of compiled programs
+of JAX it is the line that takes most, priced by all ops on the largest arrays where these are far larger than others:
+what made them large goes through all lines; where it is loops of tiny ops, larger and fewer rounds are advised.
+Elsewhere the type of op that takes most is named; which share of it, and of TensorFlow's products and convolutions
+with their gradients, may go is not known, so its price is a bound. Kernels of an accelerator are ranked by the op
+that launched them where they are recorded, with how far they are from what the device can do, or why that is not
+known: a program that its kernels hold gets an answer. Silent when time is spread, or when ops are a small part of the
+step.]],
 
   check = function(p, cfg)
     if p:has("kernels") and p:has("device.idle_share") then return of_kernels(p, cfg) end
@@ -528,6 +552,14 @@ small part of the step.]],
                  excess = { { cell = 1, flaw = "costly-class", cause = "repeat", grade = "C", ns = 4.5e6, share = 0.45,
                               factor = 0.1, detail = "decomposition", op = "custom-call", source_file = "train.py",
                               source_line = 7 } } } },
+    -- 4000 ops of a microsecond, a loop's: larger rounds are advised; all of the line's 4 ms are a bound.
+    { name = "a scan of tiny rounds", framework = "jax", format = "xspace", finding = true, severity = "info",
+      impact_ns = 4e6, facts = { ["step.ns"] = 1e7 },
+      tables = { op_types = { { type = "fusion", self_ns = 6e6 } },
+                 work = { { class = "control", type = "while", shapes = "[]x[10]", source_file = "train.py",
+                            source_line = 9, ns = 5e5, calls = 500 },
+                          { class = "elementwise", type = "fusion", shapes = "[10]x[10]", source_file = "train.py",
+                            source_line = 9, ns = 3.5e6, calls = 3500 } } } },
     { name = "a convolution by hand", framework = "pytorch", format = "kineto", finding = true,
       severity = "warn", replay = { 5e6 }, facts = { ["step.ns"] = 1e7 },
       tables = { op_types = { { type = "aten::im2col", self_ns = 3e6 } },
