@@ -69,7 +69,7 @@ static bool is_walked(const struct finder *finder)
         if (node == NO_ID || node == last)
             continue;
         last = node;
-        if (number_of(ledger, node, &number) &&
+        if (finder->recorded.count && number_of(ledger, node, &number) &&
             bsearch(&number, finder->recorded.items, finder->recorded.count, sizeof number,
                     compare_numbers))
             return true;
