@@ -96,6 +96,8 @@ return rule {
     min_reads = { default = 16, min = 2, max = 1e6, unit = "count",
                   doc = "waits a step, after each few runs of programs, from which the loop itself is on the host" },
     max_runs = { default = 3, min = 1, max = 1e3, unit = "ratio", doc = "runs of programs for each wait, then" },
+    min_turns = { default = 0.25, min = 0, max = 1, unit = "ratio",
+                  doc = "of those waits, such behind which a program is called: reading one result may take some" },
     kept = { default = 0.5, min = 0, max = 1, unit = "ratio",
              doc = "of the time in ops, what stays then: all in a compiled loop, little where rows become a batch" },
     min_steps_share = { default = 0.8, min = 0, max = 1, unit = "share",
@@ -122,7 +124,10 @@ cores, a little work that could run beside it is a bound. Silent where few steps
     if unseen_ns > wait_ns then steps_share, wait_ns = p.fact["sync.unseen_steps_share"], unseen_ns end
     if steps_share < cfg.min_steps_share or wait_ns < cfg.min_wait * step_ns then return nil end
     local reads, runs = p.fact["sync.count"], p:has("runs.count") and p.fact["runs.count"] or 0
+    -- Results that are kept and read together at the end decide nothing.
+    local turns = p:has("sync.turns") and p.fact["sync.turns"] or reads
     local is_loop = reads >= cfg.min_reads and runs >= reads and runs <= cfg.max_runs * reads
+      and turns >= cfg.min_turns * reads
     local evidence = { { wait_ns == unseen_ns and "doing nothing until the device is done, a step"
                            or "waiting for results a step", wait_ns, "ns", share = math.min(wait_ns / step_ns, 1) },
                        { "host work before the wait a step", lead_ns, "ns", share = math.min(lead_ns / step_ns, 1) },
@@ -192,6 +197,12 @@ cores, a little work that could run beside it is a bound. Silent where few steps
     { name = "a loop until it converges", framework = "jax", finding = true, replay = { 6e6, 4e6 },
       facts = { ["step.ns"] = 1.4e7, ["sync.count"] = 200, ["sync.path_ns"] = 4e6, ["sync.steps_share"] = 1,
                 ["host.lead_ns"] = 5.8e6, ["part.compute_ns"] = 6.7e6, ["part.copy_ns"] = 3e4, ["runs.count"] = 400 } },
+    -- 20 tokens are made and then read: beside 8 ms of computing the host could do its 1 ms.
+    { name = "results that are read at the end", framework = "jax", finding = true, severity = "info",
+      replay = { 1e6 }, impact_ns = 1e6,
+      facts = { ["step.ns"] = 1e7, ["sync.count"] = 20, ["sync.turns"] = 1, ["sync.path_ns"] = 2e6,
+                ["sync.steps_share"] = 1, ["host.lead_ns"] = 1e6, ["part.compute_ns"] = 8e6, ["part.copy_ns"] = 0,
+                ["runs.count"] = 40 } },
     { name = "a wait that is over at once", framework = "jax", finding = false,
       facts = { ["step.ns"] = 1e7, ["sync.count"] = 1, ["sync.path_ns"] = 1e4, ["sync.steps_share"] = 1,
                 ["host.lead_ns"] = 4e6, ["part.compute_ns"] = 6e6, ["part.copy_ns"] = 0 } },

@@ -106,8 +106,8 @@ TEST(counts_what_the_runtime_does)
         { "eager.row_host_ns", 20000 }, { "eager.path_ns", 20000 },   { "callback.count", 1 },
         { "callback.path_ns", 10000 },  { "transfer.path_ns", 5000 }, { "gc.path_ns", 5000 },
         { "output.path_ns", 10000 },    { "output.steps_share", 1 },  { "sync.count", 1 },
-        { "sync.path_ns", 10000 },      { "runs.count", 0.5 },        { "runs.programs", 1 },
-        { "runs.median_ns", 20000 },
+        { "sync.path_ns", 10000 },      { "sync.turns", 0.5 },        { "runs.count", 0.5 },
+        { "runs.programs", 1 },         { "runs.median_ns", 20000 },
     };
     struct profile_builder b;
 
@@ -166,6 +166,36 @@ static double library_waits(const char *file)
     share = builder_fact(&b, "sync.library_steps_share");
     builder_free(&b);
     return share;
+}
+
+/* Four calls of a program, each result read by two waits before the next call: three turns, as no
+ * call follows the last. Read after all calls: none. A wait inside of a call is the runtime's. */
+TEST(results_that_are_read_at_the_end_are_no_turns)
+{
+    for (int is_loop = 0; is_loop <= 1; is_loop++) {
+        struct profile_builder b;
+        uint32_t               host, python;
+
+        host = builder_start_host(&b, FORMAT_XSPACE);
+        python = builder_timeline(&b, host, NO_ID, "python");
+        for (int64_t i = 0; i < 4; i++) {
+            int64_t call_ns = is_loop ? i * 20000 : i * 5000;
+            int64_t read_ns = is_loop ? call_ns + 6000 : 40000 + i * 5000;
+
+            builder_slice(&b, python, "PjitFunction(f)", ACTIVITY_DISPATCH, call_ns, 4000);
+            builder_slice(&b, python, "CommonPjRtBuffer::Await", ACTIVITY_SYNC, call_ns + 1000,
+                          1000);
+            builder_slice(&b, python, "_value", ACTIVITY_SYNC, read_ns, 1000);
+            builder_slice(&b, python, "_value", ACTIVITY_SYNC, read_ns + 2000, 1000);
+        }
+        builder_step(&b, host, 0, 100000);
+        builder_finish(&b);
+        b.study.steps.list.items[0].timeline = python;
+        b.study.steps.median_ns = b.study.steps.mean_ns = 100000;
+        run_all(&b);
+        assert_float_equal(builder_fact(&b, "sync.turns"), is_loop ? 3 : 0, 1e-9);
+        builder_free(&b);
+    }
 }
 
 /* A file that something compiled comes from is the program's own, and waits because it wants to. */

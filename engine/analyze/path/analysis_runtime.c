@@ -44,6 +44,9 @@ static const struct fact_spec produces[] = {
     { "sync.count", UNIT_COUNT, "waits for results on the leading thread, a step" },
     { "sync.path_ns", UNIT_NS, "a step's path while the leading thread waits in one" },
     { "sync.steps_share", UNIT_SHARE, "of the looked-at steps, those that wait for results" },
+    { "sync.turns", UNIT_COUNT,
+      "of those waits, a step, such behind which the thread calls a program before it waits "
+      "again" },
     { "sync.library_steps_share", UNIT_SHARE,
       "of the looked-at steps, those with a call of a library that waits for the program that it "
       "starts" },
@@ -104,6 +107,7 @@ enum {
     SYNC_COUNT,
     SYNC_PATH,
     SYNC_STEPS,
+    SYNC_TURNS,
     LIBRARY_STEPS,
     UNSEEN_COUNT,
     UNSEEN_NS,
@@ -165,7 +169,8 @@ struct counting {
     uint16_t          *themes_of; /* by frame: bit 1 << theme for it or an ancestor */
     bool              *step_has;  /* [theme][step] */
     double             count[THEME_COUNT], path_ns[THEME_COUNT];
-    double             function_calls, python_ns, lead_ns, before_transfer_ns;
+    double             function_calls, python_ns, lead_ns, before_transfer_ns, turns;
+    bool               has_waited; /* the leading thread, since it last called a program */
     uint32_t           traced_name;
     int64_t            traced_count;
 };
@@ -219,6 +224,26 @@ static enum theme theme_of(struct counting *counting, uint32_t frame)
     return THEME_COUNT;
 }
 
+static bool in_dispatch(const struct counting *counting, uint32_t frame)
+{
+    return frame != NO_ID &&
+           (counting->path->frames.items[frame].kinds & KIND_BIT(ACTIVITY_DISPATCH)) != 0;
+}
+
+/* A loop reads a result and goes on by it; many results that are read at the end are no turns. */
+static void count_turn(struct counting *counting, uint32_t f)
+{
+    const struct frame *frame = &counting->path->frames.items[f];
+    enum activity_kind  kind = event_activity(counting->study->profile, frame->event)->kind;
+
+    if (frame->timeline != counting->path->leader)
+        return;
+    if (kind == ACTIVITY_SYNC && !in_dispatch(counting, f))
+        counting->has_waited = true;
+    if (kind == ACTIVITY_DISPATCH && counting->has_waited)
+        counting->turns++, counting->has_waited = false;
+}
+
 static void count_frames(struct counting *counting)
 {
     const struct profile *profile = counting->study->profile;
@@ -229,6 +254,7 @@ static void count_frames(struct counting *counting)
         uint16_t            outer = frame->parent != NO_ID ? counting->themes_of[frame->parent] : 0;
         enum theme          theme = theme_of(counting, f);
 
+        count_turn(counting, f);
         if (theme == THEME_TRANSFER && frame->timeline != counting->path->leader &&
             counting->path->has_device)
             theme = THEME_BESIDE;
@@ -260,12 +286,6 @@ static uint16_t themes_around(const struct counting *counting, const struct segm
 static bool leaves_input(int theme)
 {
     return theme == THEME_EAGER || theme == THEME_CALLBACK;
-}
-
-static bool in_dispatch(const struct counting *counting, uint32_t frame)
-{
-    return frame != NO_ID &&
-           (counting->path->frames.items[frame].kinds & KIND_BIT(ACTIVITY_DISPATCH)) != 0;
 }
 
 /* What the leading thread does itself before it hands an array over is what makes the array;
@@ -357,6 +377,7 @@ static bool set_themes(struct counting *counting)
            facts_set(facts, &produces[HOST_LEAD], counting->lead_ns / steps * scale) &&
            facts_set(facts, &produces[TRANSFER_BEFORE],
                      counting->before_transfer_ns / steps * scale) &&
+           facts_set(facts, &produces[SYNC_TURNS], counting->turns / steps) &&
            (!counting->traced_count ||
             (facts_set(facts, &produces[RETRACE_FUNCTION], counting->traced_name) &&
              facts_set(facts, &produces[RETRACE_COUNT], (double)counting->traced_count)));
