@@ -307,18 +307,21 @@ local function of_rare_op(p, cfg)
 end
 
 -- Lines of the program by what ops made of them take, most first; all of their time.
-local function lines_of(p)
+local function lines_of(p, cfg)
   local by_line, list, all_ns = {}, {}, 0
   for row in p:table("work"):where { type = { like = "." } }:each() do
     all_ns = all_ns + row.ns
     if not row.source_file or row.source_file == "" then goto next end
     local key = ("%s:%d"):format(row.source_file:match("[^/]*$"), row.source_line or 0)
     if not by_line[key] then
-      by_line[key] = { key = key, ns = 0, calls = 0, row = row }
+      by_line[key] = { key = key, ns = 0, tiny_ns = 0, tiny_calls = 0, row = row }
       list[#list + 1] = by_line[key]
     end
     local line = by_line[key]
-    line.ns, line.calls = line.ns + row.ns, line.calls + (row.calls or 0)
+    line.ns = line.ns + row.ns
+    if row.ns < (row.calls or 0) * cfg.tiny_ns then
+      line.tiny_ns, line.tiny_calls = line.tiny_ns + row.ns, line.tiny_calls + row.calls
+    end
     line.loops = line.loops or row.class == "control"
     ::next::
   end
@@ -359,7 +362,7 @@ end
 
 -- What a loop of tiny ops takes is starting them: their arrays are as small as they are.
 local function is_tiny_rounds(line, cfg)
-  return line.loops and line.calls >= cfg.min_tiny_calls and line.ns < line.calls * cfg.tiny_ns
+  return line.loops and line.tiny_calls >= cfg.min_tiny_calls and line.tiny_ns >= cfg.min_tiny_part * line.ns
 end
 
 local TINY_ROUNDS = {
@@ -371,7 +374,7 @@ local TINY_ROUNDS = {
 -- Where a compiled program's time goes, by line: fusions have no names that tell.
 local function of_lines(p, cfg)
   if not p:has("work") then return nil end
-  local list, all_ns = lines_of(p)
+  local list, all_ns = lines_of(p, cfg)
   local step_ns, top = p.fact["step.ns"], list[1]
   if not top or all_ns < cfg.min_host_share * step_ns or top.ns < cfg.min_step_share * step_ns then return nil end
   local evidence, locations = {}, {}
@@ -388,8 +391,8 @@ local function of_lines(p, cfg)
   end
   local is_tiny = is_tiny_rounds(top, cfg)
   if is_tiny then
-    evidence[#evidence + 1] = { "ops a step in the loops of " .. top.key, top.calls, "count" }
-    evidence[#evidence + 1] = { "each on average", top.ns / top.calls, "ns" }
+    evidence[#evidence + 1] = { "tiny ops a step in the loops of " .. top.key, top.tiny_calls, "count" }
+    evidence[#evidence + 1] = { "each on average", top.tiny_ns / top.tiny_calls, "ns" }
   end
   return finding {
     title = ("%s of each step goes to ops of %s"):format(fmt.pct(math.min(1, top.ns / step_ns)), top.key),
@@ -401,7 +404,8 @@ local function of_lines(p, cfg)
                        .. "be a product, inputs larger than the task needs, work that is the same each time, a type "
                        .. "that this machine is slow in."):format(top.row.shapes or top.key) },
     -- What of it is needed the recording cannot tell: the line may go, or what is done with large arrays, or all of it.
-    impact = impact.share { ns = math.min(math.max(top.ns, large_ns), step_ns),
+    -- Of tiny ops about half is being started and recorded; what they compute stays in larger rounds.
+    impact = impact.share { ns = math.min(is_tiny and top.ns - top.tiny_ns / 2 or math.max(top.ns, large_ns), step_ns),
                             high = math.min(all_ns, step_ns) },
     confidence = "low",
   }
@@ -437,7 +441,9 @@ return rule {
     min_device_share = { default = 0.50, min = 0, max = 1, unit = "share",
                          doc = "kernel time over the step from which the device is what the program waits for" },
     min_tiny_calls = { default = 500, min = 1, max = 1e7, unit = "count",
-                       doc = "JAX: ops a step of a line's loops, from which starting them counts" },
+                       doc = "JAX: tiny ops a step of a line's loops, from which starting them counts" },
+    min_tiny_part = { default = 0.5, min = 0, max = 1, unit = "share",
+                      doc = "JAX: of the line's time, what they take" },
     tiny_ns = { default = 3e3, min = 0, max = 1e9, unit = "ns",
                 doc = "JAX: such an op on average, about three times what starting it takes" },
     short_ns = { default = 5e3, min = 0, max = 1e9, unit = "ns",
@@ -552,9 +558,9 @@ step.]],
                  excess = { { cell = 1, flaw = "costly-class", cause = "repeat", grade = "C", ns = 4.5e6, share = 0.45,
                               factor = 0.1, detail = "decomposition", op = "custom-call", source_file = "train.py",
                               source_line = 7 } } } },
-    -- 4000 ops of a microsecond, a loop's: larger rounds are advised; all of the line's 4 ms are a bound.
+    -- 4000 ops of a microsecond, a loop's: larger rounds are advised, for half of the line's 4 ms.
     { name = "a scan of tiny rounds", framework = "jax", format = "xspace", finding = true, severity = "info",
-      impact_ns = 4e6, facts = { ["step.ns"] = 1e7 },
+      impact_ns = 2e6, facts = { ["step.ns"] = 1e7 },
       tables = { op_types = { { type = "fusion", self_ns = 6e6 } },
                  work = { { class = "control", type = "while", shapes = "[]x[10]", source_file = "train.py",
                             source_line = 9, ns = 5e5, calls = 500 },
