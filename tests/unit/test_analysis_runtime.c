@@ -193,7 +193,7 @@ TEST(results_that_are_read_at_the_end_are_no_turns)
         b.study.steps.list.items[0].timeline = python;
         b.study.steps.median_ns = b.study.steps.mean_ns = 100000;
         run_all(&b);
-        assert_float_equal(builder_fact(&b, "sync.turns"), is_loop ? 3 : 0, 1e-9);
+        assert_float_equal(builder_fact(&b, "sync.turns"), (is_loop ? 3 : 0), 1e-9);
         builder_free(&b);
     }
 }

@@ -46,20 +46,27 @@ static const struct {
 struct finder {
     struct ledger *ledger;
     struct words   words;   /* the names */
-    uint8_t       *what_of; /* by name of the profile: row of names + 2; 1 none, 0 unknown */
+    uint8_t       *what_of; /* by name of the profile: row of names + 2; 1 none, 0 unknown, READS */
 };
+enum { READS = UINT8_MAX };
 
-/* 2 + its row of names; 1: it is none of them. */
+/* The modules that save load as well: of the outermost call its function tells. */
+static bool reads(struct str name)
+{
+    return str_fits(name, "*load|*load_file|*loadtxt|*genfromtxt|*restore|*__getitem__");
+}
+
+/* 2 + its row of names; 1: it is none of them; READS: it reads what others save. */
 static uint8_t look_at(struct finder *finder, uint32_t name)
 {
     enum { NONE = UINT16_MAX };
     uint8_t *row = &finder->what_of[name];
 
     if (!*row) {
-        uint16_t found = words_first_row(&finder->words,
-                                         profile_str(finder->ledger->study->profile, name), NONE);
+        struct str text = profile_str(finder->ledger->study->profile, name);
+        uint16_t   found = words_first_row(&finder->words, text, NONE);
 
-        *row = found == NONE ? 1 : (uint8_t)(found + 2);
+        *row = found == NONE ? 1 : reads(text) ? READS : (uint8_t)(found + 2);
     }
     return *row;
 }
@@ -86,7 +93,7 @@ static int what_of(struct finder *finder, const struct work_unit *unit, uint32_t
         uint8_t                row = look_at(finder, activity->name);
 
         if (row > 1 && activity->kind != ACTIVITY_OP && activity->kind != ACTIVITY_STEP)
-            found = row - 2, *range = activity->name;
+            found = row == READS ? -1 : row - 2, *range = activity->name;
     }
     return found;
 }
