@@ -95,6 +95,21 @@ local ON_DEVICE = {
   code = "token = jax.random.categorical(key, logits / temperature)   # in the jitted step",
 }
 
+-- flax.nnx: jit, grad and the like take modules apart to graphs and arrays, and put them together, in Python
+-- (graphlib.py and extract.py, once graph.py).
+local MODULES_APART = {
+  text = "nnx.jit takes its modules apart and puts them together in Python at each call: let that be done once, for "
+    .. "what stays the same object, or split them before the loop and compile a function of their arrays.",
+  code = "step = nnx.cached_partial(train_step, model, optimizer)   # before the loop; then step(x, y)",
+}
+local function takes_apart(p, total)
+  if p.framework ~= "jax" or not p:has("activities") then return false end
+  local frames = p:table("activities"):where { kind = "python", on_leader = 1, name = {
+    like = "^\\$(graphlib|graph|extract)[.]py:[0-9]+ (to_tree|from_tree|split|merge|flatten|unflatten|update)$" } }
+  local longest = frames:top("path_ns", 1):rows()[1]
+  return longest ~= nil and longest.path_ns >= 0.3 * total
+end
+
 local BETWEEN_RUNS = {
   text = "Feed NumPy arrays of the placeholder's type: lists are converted in each run, and arrays copied. What is the "
     .. "same in each run, as tables and weights, keep in variables that are loaded once. Make batches by tf.data or in "
@@ -274,10 +289,11 @@ where it hides behind computation.]],
       evidence = evidence, locations = locations,
       condition = ("Python takes %s of the step, %s accepted"):format(fmt.pct(total / step_ns),
           fmt.pct(cfg.min_share)),
-      remedy = sessions and BETWEEN_RUNS or spared and ON_DEVICE or {
-        text = prepares and PREPARE_BESIDE or
-          "Move it out of the step or into the graph; a Python tracer shows where it is.",
-        code = p.framework == "jax" and "jax.profiler.trace(logdir)   # its Python tracer names the functions" or nil },
+      remedy = sessions and BETWEEN_RUNS or spared and ON_DEVICE or takes_apart(p, total) and MODULES_APART or {
+        text = prepares and PREPARE_BESIDE or "Move it out of the step or into the graph"
+          .. (#evidence > 1 and "." or "; a Python tracer shows where it is."),
+        code = p.framework == "jax" and #evidence == 1
+          and "jax.profiler.trace(logdir)   # its Python tracer names the functions" or nil },
       -- An accelerator waits for all of it; a host on its own does some of it anyway.
       impact = spared and impact.exposed { ns = spared, low = 0.9 * total, high = most_ns }
         or p:has("device.idle_share") and impact.exposed { ns = total, low = 0.9 * total }
@@ -295,6 +311,11 @@ where it hides behind computation.]],
       tables = { excess = { { cell = 1, flaw = "long-pause", cause = "python", grade = "B", ns = 3e6, share = 0.3,
                               factor = 0,
                               region = "in train.py(9): step > torch/_functorch/apis.py(244): wrapped" } } } },
+    { name = "modules that are taken apart at each call", framework = "jax", format = "xspace", finding = true,
+      severity = "info", impact_ns = 3.5e6,
+      facts = { ["step.ns"] = 1e7, ["python.path_ns"] = 5e6, ["host.python_before_ns"] = 0, ["part.compute_ns"] = 4e6 },
+      tables = { activities = { { name = "$graphlib.py:1783 flatten", kind = "python", on_leader = true, path_ns = 4e6,
+                                  path_self_ns = 1e6 } } } },
     { name = "a pause in the only step", framework = "pytorch", format = "kineto", finding = true, severity = "info",
       facts = { ["step.ns"] = 1e7, ["python.path_ns"] = 0, ["host.python_before_ns"] = 0, ["part.compute_ns"] = 5e6,
                 ["torch.pauses_ns"] = 4e6, ["torch.forward_calls"] = 30 },
