@@ -4,6 +4,7 @@
  * an op of their own are spelled out in several, so that each can be differentiated.
  */
 #include "analyze/excess/ledger.h"
+#include "base/sort.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -17,13 +18,6 @@ struct finder {
     VEC(int64_t) recorded; /* numbers of ops below nodes, in order */
     uint32_t ops;          /* below nodes */
 };
-
-static int compare_numbers(const void *left, const void *right)
-{
-    const int64_t *a = left, *b = right;
-
-    return (*a > *b) - (*a < *b);
-}
 
 static bool number_of(const struct ledger *ledger, uint32_t event, int64_t *number)
 {
@@ -52,7 +46,7 @@ static bool list_recorded(struct finder *finder)
     }
     if (finder->recorded.count)
         qsort(finder->recorded.items, finder->recorded.count, sizeof *finder->recorded.items,
-              compare_numbers);
+              sort_by_int64);
     return true;
 }
 
@@ -71,7 +65,7 @@ static bool is_walked(const struct finder *finder)
         last = node;
         if (finder->recorded.count && number_of(ledger, node, &number) &&
             bsearch(&number, finder->recorded.items, finder->recorded.count, sizeof number,
-                    compare_numbers))
+                    sort_by_int64))
             return true;
     }
     return false;
