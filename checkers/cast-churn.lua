@@ -65,6 +65,7 @@ local function of_half(p, cfg)
   local saved_ns = path_ns * (1 - single_ns / ns)
   if saved_ns < cfg.min_share_of_half * step_ns then return nil end
   local worst = rows:top("ns", 3)
+  local first = worst:rows()[1]
   local evidence = { { "products in 16 bits a step", path_ns, "ns", share = math.min(path_ns / step_ns, 1) },
                      { "their rate", flops / ns * 1e9, "flops_per_s" },
                      { "what float32 does at least, taken", single_rate, "flops_per_s" } }
@@ -73,8 +74,8 @@ local function of_half(p, cfg)
   end
   return finding {
     title = ("Products in %s take %s of each step, slower than in float32 here"):format(
-      worst:each()().dtype, fmt.ms(path_ns)),
-    subject = { op = worst:each()().type },
+      first.dtype, fmt.ms(path_ns)),
+    subject = { op = first.type },
     evidence = evidence, locations = worst:places(),
     condition = ("products in 16 bits run at %.1f GFLOP/s, %.0f accepted, which is less than a core in float32"):format(
       flops / ns, cfg.slow_rate / 1e9),
@@ -90,14 +91,12 @@ end
 -- Floats that are converted on the way forward have a gradient that is converted back: integers have none. Where there
 -- are about as many of them as products, a policy of mixed precision is on.
 local function is_mixed(ops, cfg)
-  local products = ops:where { type = { class = "product|convolution" } }
-  local forward, pairs_seen = 0, 0
-  for row in products:each() do
-    if not row.name:find("^gradient") then forward = forward + 1 end
-  end
-  for row in ops:where { type = "Cast" }:each() do
+  local forward = ops:where { type = { class = "product|convolution" }, name = { like = "^(?!gradient)" } }:count()
+  local casts, is_cast, pairs_seen = ops:where { type = "Cast" }, {}, 0
+  for row in casts:each() do is_cast[row.name] = true end
+  for row in casts:each() do
     local name = row.name:match("^gradient_tape/(.*)/Cast$") or row.name:match("^gradients/(.*)_grad/Cast$")
-    if name and ops:where { name = name }:count() > 0 then pairs_seen = pairs_seen + 1 end
+    if name and is_cast[name] then pairs_seen = pairs_seen + 1 end
   end
   return forward > 0 and pairs_seen >= cfg.min_repeats and pairs_seen >= cfg.min_pairs * forward
 end
@@ -124,7 +123,7 @@ local function of_policy(p, cfg)
   for row in worst:each() do evidence[#evidence + 1] = { row.name, row.self_ns, "ns" } end
   return finding {
     title = ("Mixed precision on a processor: its products take %s of each step"):format(fmt.ms(on_path * plain_ns)),
-    subject = { op = worst:each()().type },
+    subject = { op = worst:rows()[1].type },
     evidence = evidence, locations = worst:places(),
     condition = "inputs of products are converted, and the conversions have gradients: a type of 16 bits that the "
       .. "vendor's library does not compute here",
@@ -135,6 +134,17 @@ local function of_policy(p, cfg)
     claims = { parts = { "compute" } },
     confidence = "medium",
   }
+end
+
+-- For examples: a convolution and a product, and four conversions with their gradients.
+local function mixed_ops(convolution)
+  local ops = { { name = "a/Conv2D", type = convolution, calls = 1, self_ns = 8e6 },
+                { name = "b/MatMul", type = "MatMul", calls = 1, self_ns = 1e6 } }
+  for name in ("abcd"):gmatch(".") do
+    ops[#ops + 1] = { name = name .. "/Cast", type = "Cast", calls = 1, self_ns = 1e4 }
+    ops[#ops + 1] = { name = "gradient_tape/" .. name .. "/Cast/Cast", type = "Cast", calls = 1, self_ns = 1e4 }
+  end
+  return ops
 end
 
 return rule {
@@ -268,28 +278,10 @@ library under a policy of mixed precision (priced by conv_speedup and product_sp
     -- 7.5 ms, from 0.6 of it to the 9 ms there are.
     { name = "mixed precision without a library", framework = "tensorflow", format = "xspace", finding = true,
       impact_ns = 6.75e6, facts = { ["step.ns"] = 1e7, ["part.compute_ns"] = 1e7 },
-      tables = { ops = { { name = "a/Cast", type = "Cast", calls = 1, self_ns = 1e4 },
-                         { name = "b/Cast", type = "Cast", calls = 1, self_ns = 1e4 },
-                         { name = "c/Cast", type = "Cast", calls = 1, self_ns = 1e4 },
-                         { name = "d/Cast", type = "Cast", calls = 1, self_ns = 1e4 },
-                         { name = "gradient_tape/a/Cast/Cast", type = "Cast", calls = 1, self_ns = 1e4 },
-                         { name = "gradient_tape/b/Cast/Cast", type = "Cast", calls = 1, self_ns = 1e4 },
-                         { name = "gradient_tape/c/Cast/Cast", type = "Cast", calls = 1, self_ns = 1e4 },
-                         { name = "gradient_tape/d/Cast/Cast", type = "Cast", calls = 1, self_ns = 1e4 },
-                         { name = "a/Conv2D", type = "Conv2D", calls = 1, self_ns = 8e6 },
-                         { name = "b/MatMul", type = "MatMul", calls = 1, self_ns = 1e6 } } } },
+      tables = { ops = mixed_ops("Conv2D") } },
     { name = "mixed precision with a library", framework = "tensorflow", format = "xspace", finding = false,
       facts = { ["step.ns"] = 1e7, ["part.compute_ns"] = 1e7 },
-      tables = { ops = { { name = "a/Cast", type = "Cast", calls = 1, self_ns = 1e4 },
-                         { name = "b/Cast", type = "Cast", calls = 1, self_ns = 1e4 },
-                         { name = "c/Cast", type = "Cast", calls = 1, self_ns = 1e4 },
-                         { name = "d/Cast", type = "Cast", calls = 1, self_ns = 1e4 },
-                         { name = "gradient_tape/a/Cast/Cast", type = "Cast", calls = 1, self_ns = 1e4 },
-                         { name = "gradient_tape/b/Cast/Cast", type = "Cast", calls = 1, self_ns = 1e4 },
-                         { name = "gradient_tape/c/Cast/Cast", type = "Cast", calls = 1, self_ns = 1e4 },
-                         { name = "gradient_tape/d/Cast/Cast", type = "Cast", calls = 1, self_ns = 1e4 },
-                         { name = "a/Conv2D", type = "_MklNativeConv2D", calls = 1, self_ns = 8e6 },
-                         { name = "b/MatMul", type = "MatMul", calls = 1, self_ns = 1e6 } } } },
+      tables = { ops = mixed_ops("_MklNativeConv2D") } },
     { name = "types not recorded: perhaps copies to a device", framework = "pytorch", skipped = true,
       facts = { ["step.ns"] = 1e7 }, tables = { eager_casts = { { count = 40, ns = 4e6 } } } },
     { name = "short", framework = "pytorch", finding = false,
