@@ -96,7 +96,7 @@ local ON_DEVICE = {
 }
 
 -- flax.nnx: jit, grad and the like take modules apart to graphs and arrays, and put them together, in Python
--- (graphlib.py and extract.py, once graph.py).
+-- (flax/nnx/extract.py).
 local MODULES_APART = {
   text = "nnx.jit takes its modules apart and puts them together in Python at each call: let that be done once, for "
     .. "what stays the same object, or split them before the loop and compile a function of their arrays.",
@@ -104,8 +104,8 @@ local MODULES_APART = {
 }
 local function takes_apart(p, total)
   if p.framework ~= "jax" or not p:has("activities") then return false end
-  local frames = p:table("activities"):where { kind = "python", on_leader = 1, name = {
-    like = "^\\$(graphlib|graph|extract)[.]py:[0-9]+ (to_tree|from_tree|split|merge|flatten|unflatten|update)$" } }
+  local frames = p:table("activities"):where {
+    kind = "python", on_leader = 1, name = { like = "^\\$extract[.]py:[0-9]+ (to_tree|from_tree)$" } }
   local longest = frames:top("path_ns", 1):rows()[1]
   return longest ~= nil and longest.path_ns >= 0.3 * total
 end
@@ -314,7 +314,7 @@ where it hides behind computation.]],
     { name = "modules that are taken apart at each call", framework = "jax", format = "xspace", finding = true,
       severity = "info", impact_ns = 3.5e6,
       facts = { ["step.ns"] = 1e7, ["python.path_ns"] = 5e6, ["host.python_before_ns"] = 0, ["part.compute_ns"] = 4e6 },
-      tables = { activities = { { name = "$graphlib.py:1783 flatten", kind = "python", on_leader = true, path_ns = 4e6,
+      tables = { activities = { { name = "$extract.py:338 to_tree", kind = "python", on_leader = true, path_ns = 4e6,
                                   path_self_ns = 1e6 } } } },
     { name = "a pause in the only step", framework = "pytorch", format = "kineto", finding = true, severity = "info",
       facts = { ["step.ns"] = 1e7, ["python.path_ns"] = 0, ["host.python_before_ns"] = 0, ["part.compute_ns"] = 5e6,
