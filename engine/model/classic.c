@@ -6,9 +6,13 @@ const struct classic_exec *classic_exec_of(const struct classic *classic, uint32
                                            int64_t step)
 {
     const struct classic_node *row = &classic->nodes.items[node];
-    const struct classic_exec *execs = classic->execs.items + row->first_exec;
-    size_t                     low = LOWER_BOUND(row->exec_count, i, execs[i].step < step);
+    const struct classic_exec *execs;
+    size_t                     low;
 
+    if (row->exec_count == 0)
+        return NULL;
+    execs = &classic->execs.items[row->first_exec];
+    low = LOWER_BOUND(row->exec_count, i, execs[i].step < step);
     return low < row->exec_count && execs[low].step == step ? &execs[low] : NULL;
 }
 

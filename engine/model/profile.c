@@ -7,7 +7,9 @@
 bool profile_init(struct profile *profile, struct arena *arena)
 {
     *profile = (struct profile) { .arena = arena, .resolution_ns = 1, .world_size = -1 };
-    return intern_init(&profile->names, arena);
+    /* An op without operands has its first one behind the last of all: a place in an array, even
+     * where no op has any, since C adds nothing to NULL, not 0 either. */
+    return intern_init(&profile->names, arena) && vec_reserve(&profile->tensors, arena, 1);
 }
 
 bool profile_add_events(struct profile *profile, const struct event_rows *rows, uint32_t count)
