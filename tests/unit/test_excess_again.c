@@ -146,6 +146,32 @@ TEST(evaluation_in_the_step)
     }
 }
 
+/* Three products before the trained ones, with a loss of theirs, as of a critic. An agent that
+ * draws what it does by them is not evaluated; a model that looks words up and writes is: 3 ms, and
+ * 0.2 ms of looking up and drawing between them. */
+TEST(acting_is_no_evaluation)
+{
+    for (int writes = 0; writes < 2; writes++) {
+        struct program program;
+
+        (void)state;
+        start(&program);
+        for (int i = 0; i < 3; i++) {
+            if (i == 1 && writes)
+                run(&program, "aten::embedding", "f32[100,64] i64[32]", 100000);
+            run(&program, "aten::linear", "f32[32,64] f32[64,64]", 1000000);
+            if (i == 1)
+                run(&program, "aten::multinomial", "f32[32,64]", 100000);
+        }
+        run(&program, "aten::mse_loss", "f32[32,64]", 100000);
+        trained(&program, "f32[8,64] f32[64,64]", 500000);
+        node(&program, "aten::mm", "f32[8,64] f32[64,64]", 500000);
+        finish(&program);
+        assert_true(fabs(claimed(&program, "evaluation") - (writes ? 3.2e6 : 0)) < 1);
+        builder_free(&program.b);
+    }
+}
+
 /* In each of six steps the trained network of three products runs over the same batch before, with
  * a loss of its own: one pass more, which is work done twice, however many steps it is counted
  * over. */

@@ -1,7 +1,8 @@
 /* evaluation: in steps that train, stretches of the forward pass that no backward node needs and
  * that use the weights of the trained one: evaluation or metrics that run the model once more.
  * Between a trained forward pass and its gradients, or without a loss of its own, it may be a
- * teacher or a target network. */
+ * teacher or a target network; where what it says is drawn from, an agent
+ * acts, and what comes of that is trained on. */
 #include "analyze/excess/ledger.h"
 
 static const double KNOWN_WEIGHTS = 0.8; /* of a stretch's products: weights that also train */
@@ -69,7 +70,17 @@ struct stretch {
     uint32_t alike;           /* those of the very shapes of a trained one */
     bool     is_inside;       /* a trained forward op lies before it, its backward pass behind it */
     bool     is_judged;       /* a loss is computed of it, or the update lies before it */
+    bool     is_drawn_from, has_embedding;
 };
+
+/* By the probabilities, or the means and deviations, that a model gave; what looks words up writes
+ * a text with it, to be read by somebody. */
+static bool is_draw(const struct ledger *ledger, const struct work_unit *unit)
+{
+    struct str type = unit_type(ledger, unit);
+
+    return str_equal(type, STR("aten::multinomial")) || str_equal(type, STR("aten::normal"));
+}
 
 /* One more pass over the batch that is trained: metrics that call the model again, which count as
  * work done twice and not as evaluation. */
@@ -84,8 +95,10 @@ static bool claim(struct finder *finder, const struct detector *self, const stru
 {
     struct ledger *ledger = finder->ledger;
 
-    if (stretch->is_inside || !stretch->is_judged || stretch->products < FEWEST_PRODUCTS ||
-        stretch->known < KNOWN_WEIGHTS * stretch->products || is_same_batch(finder, stretch))
+    if (stretch->is_inside || !stretch->is_judged ||
+        (stretch->is_drawn_from && !stretch->has_embedding) ||
+        stretch->products < FEWEST_PRODUCTS || stretch->known < KNOWN_WEIGHTS * stretch->products ||
+        is_same_batch(finder, stretch))
         return true;
     if (!ledger_cell_once(ledger, self, &ledger->units.items[stretch->first], cell,
                           "products of the trained weights that nothing is "
@@ -129,6 +142,8 @@ static bool look_at_step(struct finder *finder, const struct detector *self, siz
         }
         if (stretch.products && unit->op_class == OP_LOSS)
             stretch.is_judged = true;
+        stretch.has_embedding |= unit->op_class == OP_EMBEDDING;
+        stretch.is_drawn_from |= stretch.products && is_draw(ledger, unit);
         if (!unit_is_forward_product(unit) && !is_layer(ledger, unit))
             continue;
         struct str key = weight_key(ledger, unit, words);
