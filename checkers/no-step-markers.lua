@@ -33,7 +33,9 @@ recorded, prices a step mean nothing: a veto. Silent when steps were marked, or 
     local code = {
       jax = "with jax.profiler.StepTraceAnnotation('train', step_num=i):",
       tensorflow = "with tf.profiler.experimental.Trace('train', step_num=i, _r=1):",
-      pytorch = "prof.step()  # at the end of each iteration",
+      -- Without a schedule step() marks nothing.
+      pytorch = "with torch.profiler.profile(schedule=torch.profiler.schedule(wait=1, warmup=2, active=10)) as prof:\n"
+        .. "    ...; prof.step()   # in the loop, behind each iteration",
     }
     return finding {
       title = source == "inferred" and used > 0 and ("No step markers; %s%s inferred from what repeats"):format(
