@@ -372,3 +372,27 @@ TEST(rows_of_programs)
         release(&f);
     }
 }
+
+/* Programs 2 3 2 3 2 3 of 10 ns each in front of ten runs of the first one: they come in turn, and
+ * the first one more than twice as often, but not between them. */
+TEST(programs_in_turn_before_the_main_one)
+{
+    struct fixture f;
+    struct runs    runs = { 0 };
+
+    (void)state;
+    start(&f);
+    builder_finish(&f.b);
+    for (int i = 0; i < 16; i++) {
+        struct run run = { .start_ns = i * 100,
+                           .end_ns = i * 100 + (i < 6 ? 10 : 90),
+                           .program = i < 6 ? 2 + i % 2 : 1,
+                           .host = f.host,
+                           .device = NO_ID };
+
+        assert_true(vec_push(&runs.list, &f.scratch, run));
+    }
+    assert_true(markers_rows(&f.b.profile, &runs, &f.scratch, &f.markers));
+    assert_int_equal(f.markers.list.count, 0);
+    release(&f);
+}

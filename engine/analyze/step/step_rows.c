@@ -64,6 +64,17 @@ static bool is_once_a_row(const struct search *search, uint32_t program)
     return same >= LEAST_SAME * (double)(ran->last - ran->first + 1 - period);
 }
 
+/* Whether most runs of the main program lie between the first and the last of another one: what
+ * comes a few times in turn before or behind them makes no rows of them. */
+static bool is_around(const struct search *search, const struct ran *ran, uint32_t main_program)
+{
+    uint32_t inside = 0;
+
+    for (uint32_t i = ran->first; i < ran->last; i++)
+        inside += search->program[i] == main_program;
+    return 2 * inside >= search->programs.items[main_program].count;
+}
+
 /* The most frequent program that comes once a row, in which the main one comes more than once.
  * NO_ID: none does. */
 static uint32_t find_once(const struct search *search)
@@ -77,7 +88,8 @@ static uint32_t find_once(const struct search *search)
         const struct ran *ran = &search->programs.items[p];
 
         if (ran->count >= FEWEST_ROWS && AGAIN * ran->count <= main_program->count &&
-            (!best || ran->count > best->count) && is_once_a_row(search, p))
+            (!best || ran->count > best->count) && is_once_a_row(search, p) &&
+            is_around(search, ran, (uint32_t)(main_program - search->programs.items)))
             best = ran;
     }
     return best ? (uint32_t)(best - search->programs.items) : NO_ID;
