@@ -84,14 +84,28 @@ local function of_tensorflow(p, cfg)
   }
 end
 
+-- A cache of keys and values, written a row at a time and turned round whole for each product.
+local function of_cache(p, cfg)
+  return p:in_excess {
+    flaw = "turned-cache", min_share = cfg.min_cache,
+    title = "A cache is turned round in each call: %s a step",
+    time = "turning what is kept from call to call",
+    remedy = { text = "Keep it in the order in which the products read it: batch and heads in front, positions behind.",
+               code = "cache = jnp.zeros((batch, heads, length, size))   # not (batch, length, heads, size)\n"
+                 .. "cache = jax.lax.dynamic_update_slice(cache, new, (0, 0, position, 0))\n"
+                 .. "scores = jnp.einsum('bhd,bhtd->bht', query, cache)" },
+    confidence = "medium",
+  }
+end
+
 return rule {
   id = "layout-transposes", api = 1, version = "1.0.0",
-  title = "Convolutions pay for turning their operands round",
+  title = "Operands are turned round before they are used",
   category = "kernels", severity = "warn",
   needs = { "step.ns" },
   cause = "compute.kernel", tags = { "kernels", "layout" },
   more_specific_than = { "roofline-gap", "small-grid", "graph-capture-candidate", "tiny-kernels", "hot-op",
-      "tail-wave" },
+      "tail-wave", "unnamed-excess" },
   params = {
     min_share = { default = 0.10, min = 0, max = 10, unit = "ratio", doc = "transposes over convolutions" },
     high_share = { default = 0.20, min = 0, max = 10, unit = "ratio", doc = "ratio from which it is an error" },
@@ -100,23 +114,25 @@ return rule {
     min_host_step = { default = 0.05, min = 0, max = 1, unit = "share", doc = "on a host: transposes over the step" },
     min_block_step = { default = 0.15, min = 0, max = 1, unit = "share",
                        doc = "on a host: pixels that go to the batch and back over the step" },
+    min_cache = { default = 0.05, min = 0, max = 1, unit = "share", doc = "turning a cache over the step" },
     norm_factor = { default = 0.4, min = 0, max = 1, unit = "ratio",
                     doc = "PyTorch: time of its own batch norm kernels that is left with channels last" },
     min_conv = { default = 0.05, min = 0, max = 1, unit = "share", doc = "convolutions over the step" },
   },
   doc = [[
-Tensor cores want channels last; libraries turn other layouts round before and behind each convolution.
-Priced as the time of these transposes, and a part of PyTorch's own batch norm kernels for channels first, which give
-a channel to a block and read with gaps. Transposes whose shapes are known count where they move channels past
-pixels alone. On a host, convolutions with holes whose pixels go to the batch before each and back behind it are told,
-too: all such pairs but one are priced. Silent where convolutions are a small part of the step.]],
+Tensor cores want channels last; libraries turn other layouts round before and behind each convolution. Priced as the
+time of these transposes, and a part of PyTorch's own batch norm kernels for channels first, which give a channel to a
+block and read with gaps. Transposes whose shapes are known count where they move channels past pixels alone. On a
+host, convolutions with holes whose pixels go to the batch before each and back behind it are told, too: all such pairs
+but one are priced. So are caches that a compiled program gets, writes a part of and gives back, where it turns them
+round before a product reads them. Silent where convolutions are a small part of the step.]],
 
   check = function(p, cfg)
     if not p:has("device.idle_share") or not p:has("kernels") then
       if not p:has("ops") then
         return skip { reason = "neither ops nor kernels are recorded", capture = "a timeline of ops" }
       end
-      return p.framework == "tensorflow" and (of_tensorflow(p, cfg) or of_blocks(p, cfg)) or nil
+      return p.framework == "tensorflow" and (of_tensorflow(p, cfg) or of_blocks(p, cfg)) or of_cache(p, cfg)
     end
     local step_ns, kernels = p.fact["step.ns"], p:table("kernels")
     local turns = kernels:where { name = { like = p:names("turning_kernel") } }
@@ -196,6 +212,15 @@ too: all such pairs but one are priced. Silent where convolutions are a small pa
       tables = { ops = { { name = "SpaceToBatchND", type = "SpaceToBatchND", calls = 4, self_ns = 4e5 },
                          { name = "BatchToSpaceND", type = "BatchToSpaceND", calls = 4, self_ns = 4e5 },
                          { name = "Conv2D", type = "_MklNativeFusedConv2D", calls = 4, self_ns = 6e6 } } } },
+    { name = "a cache", framework = "jax", format = "xspace", finding = true, replay = { 2e6 },
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "a", type = "fusion", self_ns = 1 } },
+                 excess = { { cell = 1, flaw = "turned-cache", op = "fusion", ns = 2e6, share = 0.2, factor = 0,
+                   detail = "a cache that is turned round before it is read" } } } },
+    { name = "a small one", framework = "jax", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "a", type = "fusion", self_ns = 1 } },
+                 excess = { { cell = 1, flaw = "turned-cache", ns = 3e5, share = 0.03, factor = 0 } } } },
     { name = "none", finding = false, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1 },
       tables = { ops = { { name = "a", type = "Conv2D", self_ns = 1 } },
                  kernels = { { name = "implicit_gemm", category = "conv", calls = 40, total_ns = 4e6 } } } },

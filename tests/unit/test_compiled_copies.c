@@ -46,3 +46,38 @@ TEST(matrices_of_copies)
         release(&program);
     }
 }
+
+/* A row of 8 is written to a cache of 2 x 16 x 4 x 8, which is turned, 3 ms, copied, 2 ms, and
+ * multiplied, 1 ms: turning and copying are too much. What the program makes itself, as heads of
+ * this call's rows, has to be turned by somebody. */
+TEST(caches_that_are_turned)
+{
+    for (int is_kept = 0; is_kept < 2; is_kept++) {
+        struct program program;
+        uint32_t       before, row, written, turned, copied, product;
+
+        (void)state;
+        start(&program);
+        before = add(&program, "parameter", "-> f32[2,16,4,8]", NULL, NO_ID, NO_ID);
+        mark(&program, before, "entry");
+        row = add(&program, "parameter", "-> f32[2,1,4,8]", NULL, NO_ID, NO_ID);
+        mark(&program, row, "entry");
+        if (!is_kept)
+            before = add(&program, "negate", "f32[2,16,4,8] -> f32[2,16,4,8]", "jit(f)/neg", NO_ID,
+                         before);
+        written =
+            add(&program, "dynamic-update-slice", "f32[2,16,4,8] f32[2,1,4,8] -> f32[2,16,4,8]",
+                "jit(f)/dynamic_update_slice", NO_ID, before);
+        link_second(&program, row, written);
+        turned = add(&program, "transpose", "f32[2,16,4,8] -> f32[2,4,8,16]", "jit(f)/transpose",
+                     NO_ID, written);
+        copied = add(&program, "copy", "f32[2,4,8,16] -> f32[2,4,8,16]", "jit(f)/transpose", NO_ID,
+                     turned);
+        product = add(&program, "dot", "f32[2,4,8,16] f32[2,4,8] -> f32[2,4,16]", "jit(f)/dot",
+                      NO_ID, copied);
+        run_step(&program, (uint32_t[]) { written, turned, copied, product },
+                 (int64_t[]) { 1000000, 3000000, 2000000, 1000000 }, 4);
+        assert_true(fabs(claimed(&program, "turned-cache") - (is_kept ? 5e6 : 0)) < 1);
+        release(&program);
+    }
+}
