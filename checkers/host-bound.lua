@@ -9,13 +9,20 @@ local function of_host(p, cfg)
                           { "host.executor_ns", "of it graph executors around ops" } } do
     if p:has(part[1]) and p.fact[part[1]] > 0 then evidence[#evidence + 1] = { part[2], p.fact[part[1]], "ns" } end
   end
+  local remedy = { text = "Give the runtime more work a call: one call for the whole batch, loops inside compiled "
+                     .. "functions, Python out of the step." }
+  -- Mostly a loop of small ops in a graph: each starts by itself, compiled they are one program.
+  if p.framework == "tensorflow" and 2 * (p.fact["host.executor_ns"] or 0) > host_ns then
+    remedy = { text = "The executor starts op by op, as in loops over time: compile the function, and give its loops "
+                 .. "fewer rounds, of shorter sequences or of more rows each.",
+               code = "model.compile(optimizer, loss, jit_compile=True)   # or @tf.function(jit_compile=True)" }
+  end
   return finding {
     title = ("Host code around the computation takes %s of each step"):format(fmt.ms(host_ns)),
     severity = "info",
     evidence = evidence,
     condition = ("host code takes %s of the step, %s accepted"):format(fmt.pct(share), fmt.pct(cfg.min_share)),
-    remedy = { text = "Give the runtime more work a call: one call for the whole batch, loops inside compiled "
-                 .. "functions, Python out of the step." },
+    remedy = remedy,
     impact = impact.share { ns = host_ns },
     confidence = "low",
   }
