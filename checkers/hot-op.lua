@@ -1,5 +1,7 @@
 -- One type of op, or one kind of kernel, takes most of the time of all.
 -- Classes of ops of which a program rarely needs much, what they do, and what is done instead.
+local shuffles = { "Shuffling takes", "Draw one order for several passes, or choose rows by jax.random.randint; "
+                     .. "shuffle numbers of rows, and take the rows once." }
 local classes = {
   decomposition = { "Decomposing matrices takes",
                     "Compute it once where its matrix does not change, outside of the step; "
@@ -74,6 +76,8 @@ local function costly(p, cfg)
     and p:table("excess"):where { flaw = "costly-class", share = { min = cfg.min_step_share } }
   for _, row in ipairs(cells and cells:top("ns", cfg.most):rows() or {}) do
     local class = classes[row.detail] or passes
+    -- jax.random.permutation sorts the rows by random keys.
+    if row.detail == "sort" and (row.region or ""):find("_shuffle", 1, true) then class = shuffles end
     local all_ns = row.ns / math.max(1 - row.factor, 0.01)
     local place = row.source_file and ("%s:%d"):format(row.source_file:match("[^/]*$"), row.source_line or 0)
     list[#list + 1] = finding {
