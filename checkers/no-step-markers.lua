@@ -37,6 +37,23 @@ recorded, prices a step mean nothing: a veto. Silent when steps were marked, or 
       pytorch = "with torch.profiler.profile(schedule=torch.profiler.schedule(wait=1, warmup=2, active=10)) as prof:\n"
         .. "    ...; prof.step()   # in the loop, behind each iteration",
     }
+    -- A schedule begins anew behind its last active step: what is saved behind that is its waiting.
+    local is_nothing = p.format == "kineto" and source == "whole-trace" and (p.fact["coverage.ops"] or 1) == 0 and
+      p:has("coverage.kernels") and p.fact["coverage.kernels"] + (p.fact["coverage.launches"] or 0) == 0
+    if is_nothing then
+      return finding {
+        title = "No op ran in the recording", severity = "veto",
+        evidence = { { "ops", 0, "count" }, { "launches and kernels", 0, "count" },
+                     { "recorded", p.fact["step.ns"] or 0, "ns" } },
+        condition = "neither an op nor a launch or kernel was recorded",
+        remedy = { text = "Save each recording as its active steps end, and end the schedule there: what is exported "
+                     .. "later holds the wait before the next ones.",
+                   code = "with torch.profiler.profile(\n"
+                     .. "    schedule=torch.profiler.schedule(wait=1, warmup=2, active=10, repeat=1),\n"
+                     .. "    on_trace_ready=torch.profiler.tensorboard_trace_handler('trace')) as prof:" },
+        impact = impact.none(), confidence = "high",
+      }
+    end
     return finding {
       title = source == "inferred" and used > 0 and ("No step markers; %s%s inferred from what repeats"):format(
           is_inferred and "" or "only ", used == 1 and "1 step was" or ("%d steps were"):format(used))
@@ -58,6 +75,12 @@ recorded, prices a step mean nothing: a veto. Silent when steps were marked, or 
   examples = {
     { name = "inferred", framework = "jax", finding = true,
       facts = { ["step.source"] = "inferred", ["step.used"] = 8 } },
+    { name = "nothing but the profiler", format = "kineto", framework = "pytorch", finding = true, severity = "veto",
+      facts = { ["step.source"] = "whole-trace", ["step.used"] = 1, ["step.ns"] = 2e5, ["coverage.ops"] = 0,
+                ["coverage.kernels"] = 0, ["coverage.launches"] = 0 } },
+    { name = "kernels without ops", format = "kineto", framework = "pytorch", finding = true, severity = "warn",
+      facts = { ["step.source"] = "whole-trace", ["step.used"] = 1, ["step.ns"] = 2e5, ["coverage.ops"] = 0,
+                ["coverage.kernels"] = 90, ["coverage.launches"] = 90 } },
     { name = "two of what repeats", finding = true, severity = "warn",
       facts = { ["step.source"] = "inferred", ["step.used"] = 2 } },
     { name = "one window", finding = true, severity = "warn",

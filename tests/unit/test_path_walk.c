@@ -160,6 +160,30 @@ TEST(without_the_devices_work_there_are_no_parts)
     builder_free(&b);
 }
 
+/* Between two cycles of a schedule PyTorch's profiler runs alone; with an op, or a step, there is
+ * something to say. */
+TEST(frames_of_python_alone_have_no_parts)
+{
+    for (int way = 0; way < 3; way++) {
+        struct profile_builder b;
+        uint32_t               host, python;
+
+        (void)state;
+        host = builder_start_host(&b, FORMAT_KINETO);
+        python = builder_timeline(&b, host, NO_ID, "python");
+        builder_slice(&b, python, "torch/profiler/profiler.py(623): stop_trace", ACTIVITY_PYTHON, 0,
+                      200000);
+        if (way == 1)
+            builder_slice(&b, python, "aten::mm", ACTIVITY_OP, 50000, 100000);
+        builder_step(&b, host, 0, 200000);
+        builder_finish(&b);
+        b.study.steps.source = way == 2 ? STEPS_MARKER : STEPS_WHOLE_TRACE;
+        walk(&b, python);
+        assert_true((facts_why_absent(&b.study.facts, "part.compute_ns") != NULL) == (way == 0));
+        builder_free(&b);
+    }
+}
+
 /*
  * The host runs ahead: it enqueues for 2 us at the start of each step and is in no event after
  * that, while a worker computes all the time. Every step is compute.

@@ -429,6 +429,20 @@ static bool is_blank(const struct study *study)
     return idle_ns > 0.5 * all_ns;
 }
 
+/* A trace of PyTorch's without a step or an op, as of the time between a schedule's cycles: what
+ * Python ran was the profiler itself, or a program that is none of PyTorch's. */
+static bool is_python_alone(const struct study *study)
+{
+    const struct profile *profile = study->profile;
+
+    if (profile->format != FORMAT_KINETO || study->steps.source != STEPS_WHOLE_TRACE)
+        return false;
+    for (size_t i = 0; i < profile->activities.count; i++)
+        if (profile->activities.items[i].kind != ACTIVITY_PYTHON)
+            return false;
+    return true;
+}
+
 static bool run(struct study *study, struct err *err)
 {
     struct arena scratch = { .budget_bytes = study->arena->budget_bytes };
@@ -441,6 +455,8 @@ static bool run(struct study *study, struct err *err)
     else if (study->path.lacks_device)
         ok = say_none(study, "device tracing",
                       "what the accelerator did was not recorded, only the host");
+    else if (is_python_alone(study))
+        ok = say_none(study, "the program's steps", "no op ran while it was recorded");
     else if (is_blank(study))
         ok = say_none(study, "device tracing",
                       "the host waits for most of the step, and no device's work was recorded");
