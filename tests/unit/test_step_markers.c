@@ -137,6 +137,34 @@ TEST(sessions_need_three)
     }
 }
 
+/* Three calls of a function start in 10 and return, as the function runs in the pool: 30 in all on
+ * the thread of the program. A loop in it runs its body on a pool thread under the number of each
+ * call, twice for 30 a call: 180 there, but parts of calls are no steps. */
+TEST(rounds_of_a_loop_are_no_sessions)
+{
+    struct fixture f;
+    uint32_t       main, pool;
+
+    start(&f);
+    main = builder_timeline(&f.b, f.host, NO_ID, "python");
+    pool = builder_timeline(&f.b, f.host, NO_ID, "tf_Compute");
+    for (int i = 0; i < 3; i++) {
+        builder_stat(&f.b, builder_slice(&f.b, main, "FunctionRun", ACTIVITY_RUN, i * 100, 10),
+                     STAT_EXECUTOR_STEP, 40 + i);
+        for (int round = 0; round < 2; round++)
+            builder_stat(&f.b,
+                         builder_slice(&f.b, pool, "FunctionRun", ACTIVITY_RUN,
+                                       i * 100 + 20 + round * 40, 30),
+                         STAT_EXECUTOR_STEP, 40 + i);
+    }
+    builder_finish(&f.b);
+    assert_true(markers_sessions(&f.b.profile, f.b.study.facts.names, &f.scratch, &f.markers));
+    assert_int_equal(f.markers.list.count, 3);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(f.markers.list.items[i].timeline, main);
+    release(&f);
+}
+
 TEST(requests_for_batches)
 {
     struct fixture f;

@@ -258,11 +258,43 @@ static bool is_input_call(const struct profile *profile, const struct timeline *
            !str_starts(profile_str(profile, line->name), STR("tf_data_"));
 }
 
-/* Those of the thread with the best ones; none where they are few. */
-static bool collect_runs(struct profile const *profile, struct intern *names, struct arena *arena,
-                         struct marker_test test, struct markers *markers)
+/* Loops and branches that are not lowered, and functions that ops hold, run on pool threads under
+ * the number of the run that they are part of: only what begins first under it is a call. */
+static bool drop_parts_of_runs(const struct profile *profile, struct arena *arena,
+                               struct markers *markers)
 {
-    if (!collect(profile, names, arena, test, markers) || !keep_best(markers, arena))
+    struct arena  scratch = { .budget_bytes = arena->budget_bytes };
+    struct id_map caller_of = { .arena = &scratch }; /* by host and run: row of timelines */
+    size_t        kept = 0;
+    bool          ok = true;
+
+    sort_markers(markers);
+    for (size_t i = 0; ok && i < markers->list.count; i++) {
+        struct marker marker = markers->list.items[i];
+        uint32_t      caller = marker.timeline;
+        int64_t       run;
+
+        if (profile_stat(profile, STAT_EXECUTOR_STEP, marker.event, &run)) {
+            uint64_t key = (uint64_t)run * UINT64_C(0x9e3779b97f4a7c15) ^ marker.host;
+
+            caller = id_map_get(&caller_of, key);
+            if (caller == NO_ID) {
+                caller = marker.timeline;
+                ok = id_map_put(&caller_of, key, caller);
+            }
+        }
+        if (caller == marker.timeline)
+            markers->list.items[kept++] = marker;
+    }
+    markers->list.count = kept;
+    arena_free(&scratch);
+    return ok;
+}
+
+/* Those of the thread with the best ones; none where they are few. */
+static bool keep_runs(struct arena *arena, struct markers *markers)
+{
+    if (!keep_best(markers, arena))
         return false;
     if (markers->list.count < MIN_RUNS)
         markers->list.count = 0;
@@ -296,8 +328,9 @@ static void join_batches(struct markers *markers)
 bool markers_inputs(struct profile const *profile, struct intern *names, struct arena *arena,
                     struct markers *markers)
 {
-    if (!collect_runs(profile, names, arena,
-                      (struct marker_test) { ACTIVITY_INPUT_WAIT, is_input_call }, markers))
+    if (!collect(profile, names, arena, (struct marker_test) { ACTIVITY_INPUT_WAIT, is_input_call },
+                 markers) ||
+        !keep_runs(arena, markers))
         return false;
     join_batches(markers);
     return true;
@@ -306,8 +339,9 @@ bool markers_inputs(struct profile const *profile, struct intern *names, struct 
 bool markers_sessions(struct profile const *profile, struct intern *names, struct arena *arena,
                       struct markers *markers)
 {
-    return collect_runs(profile, names, arena, (struct marker_test) { ACTIVITY_RUN, is_session },
-                        markers);
+    return collect(profile, names, arena, (struct marker_test) { ACTIVITY_RUN, is_session },
+                   markers) &&
+           drop_parts_of_runs(profile, arena, markers) && keep_runs(arena, markers);
 }
 
 static bool is_update(const struct profile *profile, const struct timeline *line, uint32_t event)
@@ -337,10 +371,8 @@ bool markers_updates(struct profile const *profile, struct intern *names, struct
 
     if (!collect(profile, names, arena, (struct marker_test) { ACTIVITY_ANNOTATION, is_update },
                  markers) ||
-        !keep_best(markers, arena))
+        !keep_runs(arena, markers))
         return false;
-    if (markers->list.count < MIN_RUNS)
-        markers->list.count = 0;
     for (size_t i = markers->list.count; i-- > 0;)
         markers->list.items[i].start_ns =
             i > 0 && markers->list.items[i - 1].host == markers->list.items[i].host
