@@ -80,11 +80,12 @@ local function of_weights(p, cfg)
       ["read-back"] = "All variables are read, and Python works with them: %s of each step",
       ["state-copied"] = "Arrays are read from the device and Python works with them: %s of each step",
     },
-    remedy = { text = "Look at weights, or save them, every few hundred steps; what must be known in each step, "
-                 .. "compute in the graph.",
+    remedy = { text = "Look at weights, or save them, every few hundred steps; what must be known in each step, as an "
+                 .. "average of the weights, compute in the graph.",
                code = p.framework == "jax" and "if step % 200 == 0: log_histograms(jax.device_get(params))" or
                  "def on_train_batch_end(self, batch, logs=None):\n"
-                 .. "    if batch % 200 == 0: self.look_at_weights()" },
+                 .. "    if batch % 200 == 0: self.look_at_weights()\n"
+                 .. "# an average of them: keras.optimizers.Adam(use_ema=True, ema_momentum=0.99)" },
     confidence = "medium",
   }
 end

@@ -8,11 +8,13 @@
 
 #include <stdlib.h>
 
-static const double RARE_SHARE = 0.98;  /* once in fifty steps is enough */
-static const double MOST_READ = 0.6;    /* of the ops of a stretch: others compute with variables */
-static const double WORKS_BEHIND = 0.8; /* of a stretch: behind the last variable */
-static const double FEW_WRITE = 0.25;   /* writes for each read: more give variables a new value */
-enum { FEWEST_READS = 8 };              /* a counter and a few metrics are read in any loop */
+static const double RARE_SHARE = 0.98; /* once in fifty steps is enough */
+static const double MOST_READ = 0.6;   /* of the ops of a stretch: others compute with variables */
+/* Of a stretch: behind the last variable. Where each is written to a file behind its reading, most
+ * of it lies before that, and closing the file behind. */
+static const double WORKS_BEHIND = 0.5;
+static const double FEW_WRITE = 0.25; /* writes for each read: more give variables a new value */
+enum { FEWEST_READS = 8 };            /* a counter and a few metrics are read in any loop */
 
 enum call_kind { CALL_FUNCTION, CALL_READ, CALL_HANDLE, CALL_WRITE, CALL_OTHER };
 struct call { /* of an eager op, or of a graph function */
