@@ -12,7 +12,7 @@ local named = "small-runs|run-again|metrics|model-built|side-product|worker-star
   .. "wide-loss|handed-on|idle-experts|gathered-windows|gathered-weights|teacher-again|trained-again|trained-pair|"
   .. "unpicked-rows|loop-fixed|separate-tables|padded-batches|dataset-pass|untrained-results|unfilled-cache|"
   .. "same-for-all|summed-rounds|fixed-targets|picked-parts|kept-diagonal|shuffled-rows|gathered-matrix|"
-  .. "unreached-nodes|unfolded-convolution|formed-inverse|fresh-arrays|same-counts|"
+  .. "unreached-nodes|unfolded-convolution|formed-inverse|fresh-arrays|same-counts|square-diagonal|"
   .. "power-rounds|kept-window|kept-graph"
 local ways = {
   ["wait.input"] = { "waits for data",

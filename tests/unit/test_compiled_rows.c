@@ -71,6 +71,39 @@ TEST(rows_that_are_cut_off_in_a_fusion)
     }
 }
 
+/* Of all products of 100 rows with each other, 8 ms, and their exponentials, 2 ms, a gather takes
+ * those of each row with itself: 99 of 100 parts are too much. Where something else takes the
+ * products all of them are needed; which elements other numbers take nobody knows. */
+TEST(pairs_of_which_the_diagonal_is_taken)
+{
+    for (int kind = 0; kind < 3; kind++) {
+        enum { ALONE, NEEDED, GIVEN };
+        struct program program;
+        uint32_t       x, products, made, numbers, indices, taken;
+        double         expected = kind == GIVEN ? 0 : kind == NEEDED ? 2e6 : 10e6;
+
+        start(&program);
+        x = add(&program, "parameter", "-> f32[100,8]", NULL, NO_ID, NO_ID);
+        products = add_flops(&program, "dot", "f32[100,8] f32[8,100] -> f32[100,100]", "jit(f)/dot",
+                             x, NO_ID, 2 * 100 * 8 * 100);
+        made = add(&program, "exponential", "f32[100,100] -> f32[100,100]", "jit(f)/exp", NO_ID,
+                   products);
+        numbers = add(&program, kind == GIVEN ? "parameter" : "iota", "-> s32[100,1]", NULL, NO_ID,
+                      NO_ID);
+        indices = add(&program, "concatenate", "s32[100,1] s32[100,1] -> s32[100,2]", NULL, NO_ID,
+                      numbers);
+        taken = add(&program, "gather", "f32[100,100] s32[100,2] -> f32[100]", "jit(f)/gather",
+                    NO_ID, made);
+        link_second(&program, indices, taken);
+        add(&program, "sort", "f32[100] -> f32[100]", "jit(f)/sort", NO_ID, taken);
+        if (kind == NEEDED)
+            add(&program, "sort", "f32[100,100] -> f32[100,100]", "jit(f)/sort", NO_ID, products);
+        run_step(&program, (uint32_t[]) { products, made }, (int64_t[]) { 8000000, 2000000 }, 2);
+        assert_true(fabs(claimed(&program, "square-diagonal") - 0.99 * expected) < 1);
+        release(&program);
+    }
+}
+
 /* Four experts work on 100 rows, 8 ms, and a product with a one-hot mask, 2 ms, keeps one of them
  * for each row: three of four parts are too much. Where all are needed only those of the product
  * with the mask are. Making the mask, 1 ms, goes with the products, unless something else takes it.
