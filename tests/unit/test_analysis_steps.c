@@ -236,11 +236,13 @@ TEST(a_host_that_runs_ahead_is_stopped_at_times)
 }
 
 /* Runs of 3 us, 3 us before the next one but for 73 us after the second. A copy under way from 10
- * to 85 us is what the third waits for; without it that is a pause, for a host that runs ahead.
- * Used: 6, 76 and 6 us, or without the second step. */
-TEST(copies_to_the_next_run_are_no_pause)
+ * to 85 us is what the third waits for, or the marker that enqueued the second lasts until 84 us;
+ * without either that is a pause, for a host that runs ahead. Used: 6, 76 and 6 us, or without the
+ * second step. */
+TEST(what_holds_up_the_next_run_is_no_pause)
 {
-    for (int is_copied = 0; is_copied < 2; is_copied++) {
+    enum { NOTHING, COPY, MARKER, KINDS };
+    for (int kind = 0; kind < KINDS; kind++) {
         static const int64_t   starts[] = { 4000, 10000, 86000, 92000 };
         struct profile_builder b;
         uint32_t               host, thread, worker, copier;
@@ -252,18 +254,22 @@ TEST(copies_to_the_next_run_are_no_pause)
         copier = builder_timeline(&b, host, NO_ID, "copier");
         for (int i = 0; i < 4; i++) {
             uint32_t op = builder_slice(&b, worker, "fusion", ACTIVITY_OP, starts[i], 3000);
+            bool     is_long = kind == MARKER && i == 1;
+            int64_t  start_ns = (kind == MARKER && i > 1 ? 84000 : 0) + (int64_t)i * 200;
 
-            builder_stat(&b, builder_slice(&b, thread, "train", ACTIVITY_STEP, i * 200, 100),
-                         STAT_STEP_NUMBER, i);
+            builder_stat(
+                &b,
+                builder_slice(&b, thread, "train", ACTIVITY_STEP, start_ns, is_long ? 83800 : 100),
+                STAT_STEP_NUMBER, i);
             builder_stat(&b, op, STAT_RUN_ID, 100 + i);
             builder_stat(&b, op, STAT_PROGRAM, 7);
         }
-        if (is_copied)
+        if (kind == COPY)
             builder_slice(&b, copier, "H2D Dispatch", ACTIVITY_TRANSFER, 10000, 75000);
         builder_finish(&b);
         run(&b);
-        assert_float_equal(builder_fact(&b, "step.used"), (is_copied ? 3 : 2), 0);
-        assert_float_equal(builder_fact(&b, "step.max_ns"), (is_copied ? 76000 : 6000), 0);
+        assert_float_equal(builder_fact(&b, "step.used"), kind == NOTHING ? 2 : 3, 0);
+        assert_float_equal(builder_fact(&b, "step.max_ns"), kind == NOTHING ? 6000 : 76000, 0);
         builder_free(&b);
     }
 }

@@ -75,7 +75,7 @@ bool markers_only_enqueue(const struct markers *markers, const struct markers *p
            leaves_work_behind(markers, program, scratch);
 }
 
-void markers_number_runs(const struct markers *markers, struct markers *program)
+void markers_name_runs(const struct markers *markers, struct markers *program)
 {
     size_t count = markers->list.count;
 
@@ -84,8 +84,12 @@ void markers_number_runs(const struct markers *markers, struct markers *program)
     for (size_t i = 0; i < count; i++)
         if (program->list.items[i].host != markers->list.items[i].host)
             return;
-    for (size_t i = 0; i < count; i++)
-        program->list.items[i].number = markers->list.items[i].number;
+    for (size_t i = 0; i < count; i++) {
+        struct marker *run = &program->list.items[i];
+
+        run->number = markers->list.items[i].number;
+        run->until_ns = int64_most(run->until_ns, markers->list.items[i].end_ns);
+    }
 }
 
 /* Place of the first of a host's markers that ends at or behind a time; their count: none. */

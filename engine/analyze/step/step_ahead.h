@@ -13,8 +13,9 @@
  */
 bool markers_only_enqueue(const struct markers *markers, const struct markers *program,
                           struct arena *scratch);
-/* Gives runs the numbers of the markers that enqueued them, where each has one of its host. */
-void markers_number_runs(const struct markers *markers, struct markers *program);
+/* Gives runs the numbers of the markers that enqueued them, where each has one of its host. What a
+ * marker holds behind its run, as a checkpoint that is waited for, is part of the step. */
+void markers_name_runs(const struct markers *markers, struct markers *program);
 /* Runs of a host that ran ahead wait for what is still copied to them when the run before them
  * ends: that is part of the step, however long it takes. */
 void markers_await_transfers(const struct profile *profile, struct markers *markers);

@@ -238,7 +238,7 @@ bool steps_find(struct study *study, struct arena *scratch)
         return false;
     study->steps.source = STEPS_MARKER;
     if (markers.list.count && markers_only_enqueue(&markers, &program, scratch)) {
-        markers_number_runs(&markers, &program);
+        markers_name_runs(&markers, &program);
         markers_await_transfers(profile, &program);
         markers = program;
         study->steps.meaning = step_is_run(study, &program);
