@@ -49,7 +49,9 @@ function or session of TensorFlow before any layer; that it stays the same no re
 multiplies a vector by a matrix there and back three times and more without gradients, and norms it each time, the
 rounds but the first. In PyTorch also rows of
 ops that count, and then compute with nothing but such counts, with the same shapes in each step: filters, windows,
-masks, positions. In TensorFlow also a dense array that tf.sparse.from_dense makes sparse in the step.]],
+masks, positions. In JAX what a program without gradients makes of a tree of weights and of constants alone, where
+others of its arguments meet these weights in products. In TensorFlow also a dense array that tf.sparse.from_dense makes
+sparse in the step.]],
 
   check = function(p, cfg)
     return p:in_excess {
@@ -87,6 +89,14 @@ masks, positions. In TensorFlow also a dense array that tf.sparse.from_dense mak
       remedy = { text = "Make them once and keep them: as a buffer of the module, or as the object of the library that "
                    .. "keeps them, instead of its function.",
                  code = 'self.register_buffer("mask", build_mask(length), persistent=False)' },
+      confidence = "medium",
+    } or p:in_excess {
+      flaw = "weights-alone", min_share = cfg.min_share,
+      title = "Each call makes the same of the weights again: %s of each step",
+      time = "what is made of weights alone",
+      remedy = { text = "Make it once, behind loading or behind an update, and give it to the call as an argument; one "
+                   .. "who changes the weights between calls needs it.",
+                 code = "made = jax.jit(prepare)(params)   # once\nout = step(params, made, x)" },
       confidence = "medium",
     } or made_sparse(p, cfg)
   end,
@@ -129,6 +139,11 @@ masks, positions. In TensorFlow also a dense array that tf.sparse.from_dense mak
       facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "made-constants", op = "aten::cos", ns = 3e6, share = 0.3, factor = 0,
         detail = "made from numbers alone, the same each time" } } } },
+    { name = "positions resized in each call", framework = "jax", format = "xspace", finding = true,
+      replay = { 4e6 },
+      facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "weights-alone", op = "dot", ns = 4e6, share = 0.4, factor = 0,
+        detail = "made of weights and constants alone" } } } },
     { name = "too little", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "derived-weight", ns = 2e5, share = 0.02, factor = 0.1 } } } },

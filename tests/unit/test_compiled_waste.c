@@ -1,4 +1,6 @@
 /* What compiled programs do in vain, which a few instructions show. */
+#include <stdio.h>
+
 #include "compiled_program.h"
 
 /* f(w, a) -> w decomposes a, 6 ms of 10: that could be done once. Of w it could not. On a GPU,
@@ -521,6 +523,43 @@ TEST(features_of_frozen_weights)
                  (int64_t[]) { 6000000, 4000000 }, 2);
         assert_true(fabs(claimed(&program, "frozen-work") - (kind == FROZEN ? 6e6 : 0)) < 1);
         assert_true(fabs(claimed(&program, "frozen-teacher") - (kind == TEACHER ? 6e6 : 0)) < 1);
+        release(&program);
+    }
+}
+
+/* f(params, x) multiplies two of four weights, 4 ms, and x by the result, 6 ms: the first product
+ * is the same in each call. It is not where x is one of its factors, where gradients are made,
+ * where the tree is one of gradients, or too small to be told from a batch. */
+TEST(products_of_weights_alone)
+{
+    enum { WEIGHTS, INPUT, GRADIENT, GRADIENTS, BATCH, KINDS };
+
+    for (int kind = 0; kind < KINDS; kind++) {
+        struct program program;
+        uint32_t       leaves[4], x, product, layer, root;
+
+        start(&program);
+        for (int i = 0; i < 4; i++) {
+            char name[32];
+
+            snprintf(name, sizeof name, "%s['%c']", kind == GRADIENTS ? "grads" : "params",
+                     'a' + i);
+            leaves[i] = add(&program, "parameter", i ? "-> f32[32,4]" : "-> f32[16,32]",
+                            kind == BATCH && i == 3 ? "mask" : name, NO_ID, NO_ID);
+            mark(&program, leaves[i], "entry");
+        }
+        x = add(&program, "parameter", "-> f32[8,16]", "x", NO_ID, NO_ID);
+        mark(&program, x, "entry");
+        product = add(&program, "dot", "f32[16,32] f32[32,4] -> f32[16,4]", "jit(f)/dot", NO_ID,
+                      kind == INPUT ? x : leaves[0]);
+        link_second(&program, leaves[1], product);
+        layer = add(&program, "dot", "f32[8,16] f32[16,4] -> f32[8,4]",
+                    kind == GRADIENT ? "jit(f)/transpose(jvp())/dot" : "jit(f)/dot", NO_ID, x);
+        link_second(&program, product, layer);
+        root = add(&program, "tuple", "f32[8,4] -> f32[8,4]", NULL, NO_ID, layer);
+        mark(&program, root, "root");
+        run_step(&program, (uint32_t[]) { product, layer }, (int64_t[]) { 4000000, 6000000 }, 2);
+        assert_true(fabs(claimed(&program, "weights-alone") - (kind == WEIGHTS ? 4e6 : 0)) < 1);
         release(&program);
     }
 }
