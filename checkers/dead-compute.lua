@@ -34,7 +34,7 @@ local kinds = {
     time = "pairs off the diagonal",
     remedy = { text = "Make the diagonal alone: multiply row by row and add up, or ask the library for it; variances "
                  .. "of a Gaussian process need no covariance.",
-               code = "d = jnp.sum((x @ m) * y, -1)   # instead of jnp.diag(x @ m @ y.T)" } },
+               code = 'd = jnp.einsum("ij,ij->i", x @ m, y)   # instead of jnp.diag(x @ m @ y.T)' } },
   { flaw = "shuffled-rows", confidence = "medium",
     title = "A whole table is shuffled to take a few of its rows: %s of each step", time = "moving the other rows",
     remedy = { text = "Cut the drawn order, not the shuffled table; where a row may come twice, draw as many numbers "
