@@ -310,20 +310,27 @@ TEST(an_encoder_in_each_round)
     builder_free(&program.b);
 }
 
-/* The same encoder on other ids each time: rows of a list that is taken apart before, or a slice of
- * it in each round. */
+/* The same encoder on other ids each time: rows of a list that is taken apart before, a slice of it
+ * in each round, or the next batch of a loader. */
 TEST(an_encoder_for_each_item)
 {
-    for (int is_slice = 0; is_slice < 2; is_slice++) {
+    enum { APART, SLICES, BATCHES, CASES };
+
+    for (int way = APART; way < CASES; way++) {
         struct program program;
 
         (void)state;
         start(&program);
-        if (!is_slice)
+        if (way == APART)
             run(&program, "aten::unbind", "i64[4,8]", 5000);
         for (int round = 0; round < 4; round++) {
-            if (is_slice)
+            if (way == SLICES)
                 run(&program, "aten::slice", "i64[4,8]", 5000);
+            if (way == BATCHES) {
+                slice(&program, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__",
+                      ACTIVITY_INPUT_WAIT, NULL, 20000);
+                program.now += 20000;
+            }
             run(&program, "aten::embedding", "f32[1000,64] i64[1,8]", 100000);
             for (int layer = 0; layer < 2; layer++) {
                 run(&program, "aten::linear", "f32[1,8,64] f32[64,64]", 600000);

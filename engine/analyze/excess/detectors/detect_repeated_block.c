@@ -1,5 +1,5 @@
 /* repeated_block: an encoder that runs again and again within a step: the same look-up of ids and
- * the same layers behind it, while nothing between makes new ids. */
+ * the same layers behind it, while nothing between makes new ids or asks for the next batch. */
 #include "analyze/excess/calls.h"
 #include "analyze/excess/rounds.h"
 
@@ -107,6 +107,17 @@ static bool brings_ids(const struct finder *finder, size_t row, const struct ten
         return same_dims(unit_input(finder->ledger, unit, 0), ids);
     for (size_t i = row + 1; i < finder->rows.count && i <= row + NEAR; i++)
         if (op_at(finder, i)->op_class == OP_EMBEDDING)
+            return true;
+    return false;
+}
+
+/* A batch is asked for between the op before and this one: its ids are others. */
+static bool has_next_batch(const struct finder *finder, size_t row)
+{
+    uint32_t end = finder->rows.ops[row];
+
+    for (uint32_t u = row > 0 ? finder->rows.ops[row - 1] + 1 : end; u <= end; u++)
+        if (finder->ledger->units.items[u].phase == UNIT_INPUT)
             return true;
     return false;
 }
@@ -277,7 +288,8 @@ static bool look_at(struct finder *finder, const struct detector *self, size_t f
         if (picked < 0 || (picked > 0 && picked == ids_count(finder, first)) ||
             (has_picked && has_changed))
             break;
-        if (brings_ids(finder, i, ids) || (others > 0 && starts_round)) {
+        if (brings_ids(finder, i, ids) || has_next_batch(finder, i) ||
+            (others > 0 && starts_round)) {
             if (!look_at_rounds(finder, self, starts, rounds, cell))
                 return false;
             rounds = 0;
