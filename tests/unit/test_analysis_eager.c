@@ -267,6 +267,63 @@ TEST(appending_is_seen)
     builder_free(&program.b);
 }
 
+/* Scores of four batches, the last a smaller one, are put together in 2, 3 and 4 us, and labels of
+ * the same in 1 us each: six calls of 12 us, of which the last of both take 5. Not features, which
+ * are joined along another axis, nor two parts behind one. */
+TEST(results_put_together_for_each_batch)
+{
+    enum { ROWS, FEATURES, FEW, CASES };
+    static const char *const scores[CASES][3] = {
+        { "f32[8,90] f32[8,90]", "f32[16,90] f32[8,90]", "f32[24,90] f32[5,90]" },
+        { "f32[90,8] f32[90,8]", "f32[90,16] f32[90,8]", "f32[90,24] f32[90,8]" },
+        { "f32[8,90] f32[8,90]", "f32[16,90] f32[8,90]", "f32[8,90] f32[7,90]" },
+    };
+    static const char *const labels[3] = { "i64[8] i64[8]", "i64[16] i64[8]", "i64[24] i64[5]" };
+
+    for (int way = ROWS; way < CASES; way++) {
+        struct program program;
+        struct err     err = { 0 };
+
+        start(&program);
+        for (int batch = 0; batch < 3; batch++) {
+            call(&program, "aten::linear", "f32[8,16] f32[90,16]", 5000);
+            call(&program, "aten::cat", scores[way][batch], 2000 + 1000 * batch);
+            if (way == ROWS)
+                call(&program, "aten::cat", labels[batch], 1000);
+        }
+        builder_finish(&program.b);
+        assert_true(analysis_eager_step.run(&program.b.study, &err));
+        assert_true(builder_fact(&program.b, "torch.grown") == (way == ROWS ? 6 : 0));
+        assert_true(builder_fact(&program.b, "torch.grown_ns") == (way == ROWS ? 12000 : 0));
+        assert_true(builder_fact(&program.b, "torch.grown_last_ns") == (way == ROWS ? 5000 : 0));
+        builder_free(&program.b);
+    }
+}
+
+/* A model is called three times, its layer twice in each. */
+TEST(calls_of_a_model_are_counted)
+{
+    struct program program;
+    struct err     err = { 0 };
+
+    start(&program);
+    for (int i = 0; i < 3; i++) {
+        builder_slice(&program.b, program.thread, "nn.Module: Net_0", ACTIVITY_PYTHON, program.now,
+                      5000);
+        for (int layer = 0; layer < 2; layer++) {
+            builder_slice(&program.b, program.thread, "nn.Module: Linear_0", ACTIVITY_PYTHON,
+                          program.now, 1500);
+            call(&program, "aten::linear", "f32[8,16] f32[16,16]", 1000);
+            program.now += 1000;
+        }
+        program.now += 2000;
+    }
+    builder_finish(&program.b);
+    assert_true(analysis_eager_step.run(&program.b.study, &err));
+    assert_true(builder_fact(&program.b, "torch.model_calls") == 3);
+    builder_free(&program.b);
+}
+
 /*
  * A product whose host call lasts 10 us and launches a kernel of 40 us, its backward node of 5 us
  * with one of 80 us: on a device the kernels count, so 40 us forward and 80 us backward. Adding a

@@ -5,6 +5,8 @@
  */
 #include "analyze/analysis.h"
 #include "analyze/eager/eager_calls.h"
+#include "analyze/eager/eager_grown.h"
+#include "analyze/eager/eager_models.h"
 #include "analyze/eager/eager_pauses.h"
 #include "analyze/eager/eager_repeats.h"
 #include "analyze/eager/eager_tables.h"
@@ -72,6 +74,10 @@ enum step_fact {
     AGAIN_NODES,
     PASSES,
     PRODUCT_ROWS,
+    GROWN_COUNT,
+    GROWN_NS,
+    GROWN_LAST_NS,
+    MODEL_CALLS,
     FACT_COUNT
 };
 static const struct fact_spec produces[] = {
@@ -158,6 +164,13 @@ static const struct fact_spec produces[] = {
     [PASSES] = { "torch.backward_passes", UNIT_COUNT, "backward passes a step" },
     [PRODUCT_ROWS] = { "torch.product_rows", UNIT_COUNT,
                        "rows that a product which is trained works on, median" },
+    [GROWN_COUNT] = { "torch.grown", UNIT_COUNT,
+                      "concatenations a step of what the one before made and one part more" },
+    [GROWN_NS] = { "torch.grown_ns", UNIT_NS, "their time" },
+    [GROWN_LAST_NS] = { "torch.grown_last_ns", UNIT_NS,
+                        "of that, the last of each row, which has all parts" },
+    [MODEL_CALLS] = { "torch.model_calls", UNIT_COUNT,
+                      "calls of one model in the whole recording, as stacks of Python tell" },
 };
 
 enum trait {
@@ -502,7 +515,8 @@ static void count_ranges(struct summer *summer)
 
 static const bool is_size[FACT_COUNT] = {
     [RECORDED_SHORT_NS] = true,  [EMBEDDING_ROWS] = true, [EMBEDDING_LOOKUPS] = true,
-    [EMBEDDING_ELEMENTS] = true, [PRODUCT_ROWS] = true,   [BY_HAND_CALL_NS] = true
+    [EMBEDDING_ELEMENTS] = true, [PRODUCT_ROWS] = true,   [BY_HAND_CALL_NS] = true,
+    [MODEL_CALLS] = true
 };
 
 /* Facts that say what the host spends, which nothing follows from where it only feeds a device. */
@@ -546,6 +560,19 @@ static bool count_updates(struct summer *summer)
     return true;
 }
 
+static bool count_rest(struct summer *summer)
+{
+    struct eager_grown grown;
+
+    if (!eager_grown_find(summer->study, summer->calls, summer->scratch, &grown) ||
+        !eager_models_count(summer->study, summer->scratch, &summer->sums[MODEL_CALLS]))
+        return false;
+    summer->sums[GROWN_COUNT] = grown.count;
+    summer->sums[GROWN_NS] = grown.ns;
+    summer->sums[GROWN_LAST_NS] = grown.last_ns;
+    return true;
+}
+
 static bool sum(struct summer *summer, struct eager_calls *calls)
 {
     struct study *study = summer->study;
@@ -556,6 +583,7 @@ static bool sum(struct summer *summer, struct eager_calls *calls)
     summer->calls = calls;
     summer->trait_of = arena_alloc(summer->scratch, (size_t)study->profile->names.count + 1);
     if (!summer->trait_of || !count_calls(summer) || !count_updates(summer) ||
+        !count_rest(summer) ||
         (!calls->is_on_device && !eager_pauses(calls, summer->scratch, &pauses_ns, &longest_ns)))
         return false;
     count_ranges(summer);
