@@ -25,6 +25,8 @@ return rule {
       doc = "calls that are recorded for a backward pass" },
     min_calls = { default = 10, min = 1, max = 1e7, unit = "count",
       doc = "calls a step" },
+    min_models = { default = 3, min = 1, max = 1e7, unit = "count",
+      doc = "calls of one model from which a recording without steps is no half of a training step" },
     gain = { default = 0.15, min = 0, max = 1, unit = "share",
       doc = "time of the forward pass that recording costs at most, where calls are long" },
     call_ns = { default = 4e3, min = 0, max = 1e6, unit = "ns",
@@ -36,7 +38,8 @@ return rule {
   },
   doc = [[
 Each op is recorded with its inputs for a backward pass, and its results are kept until the last one is done, but no
-backward pass and no optimizer runs in any step. Priced as a part of the forward pass, more of it where calls are
+backward pass and no optimizer runs in any step; where no steps are marked, stacks of Python show a model that is called
+several times. Priced as a part of the forward pass, more of it where calls are
 short: each makes a node and keeps its inputs. Silent where an accelerator computes: recording is the host's work. Where
 backward nodes ran, ops below them that are recorded themselves, as create_graph=True asks for, while no node of the
 recording goes back through one of them: four microseconds each, and of activations all but one pass, for their
@@ -47,7 +50,9 @@ gradients are spelled out in ops that can be differentiated.]],
     local calls, recorded = p.fact["torch.forward_calls"], p.fact["torch.recorded_calls"]
     if p.fact["torch.backward_nodes"] > 0 then return kept_graph(p, cfg) end
     if (p.fact["torch.update_calls"] or 0) > 0 then return nil end
-    if p.fact["step.source"] == "whole-trace" then return nil end -- half a training step looks alike
+    -- Half a training step looks alike, but calls a model once or twice.
+    local models = p:has("torch.model_calls") and p.fact["torch.model_calls"] or 0
+    if p.fact["step.source"] == "whole-trace" and models < cfg.min_models then return nil end
     if calls < cfg.min_calls or recorded < cfg.min_recorded * calls then return nil end
     local forward_ns = p.fact["torch.forward_ns"] + (p.fact["torch.forward_gap_ns"] or 0)
     local calls_ns = math.min(recorded * cfg.call_ns, cfg.max_gain * forward_ns)
@@ -79,6 +84,14 @@ gradients are spelled out in ops that can be differentiated.]],
     { name = "short calls", framework = "pytorch", finding = true, impact_ns = 1.5e6,
       facts = { ["step.ns"] = 1e7, ["torch.forward_ns"] = 6e6, ["torch.forward_calls"] = 500,
           ["torch.forward_gap_ns"] = 3e6, ["torch.recorded_calls"] = 500, ["torch.backward_nodes"] = 0 } },
+    { name = "requests that nothing marks", framework = "pytorch", finding = true, impact_ns = 9e5,
+      facts = { ["step.ns"] = 1e7, ["step.source"] = "whole-trace", ["torch.model_calls"] = 6,
+          ["torch.forward_ns"] = 9e6, ["torch.forward_calls"] = 100, ["torch.forward_gap_ns"] = 0,
+          ["torch.recorded_calls"] = 95, ["torch.backward_nodes"] = 0 } },
+    { name = "half a step", framework = "pytorch", finding = false,
+      facts = { ["step.ns"] = 1e7, ["step.source"] = "whole-trace", ["torch.model_calls"] = 1,
+          ["torch.forward_ns"] = 9e6, ["torch.forward_calls"] = 100, ["torch.forward_gap_ns"] = 0,
+          ["torch.recorded_calls"] = 95, ["torch.backward_nodes"] = 0 } },
     { name = "trains", framework = "pytorch", finding = false,
       facts = { ["step.ns"] = 1e7, ["torch.forward_ns"] = 4e6, ["torch.forward_calls"] = 100,
           ["torch.forward_gap_ns"] = 0, ["torch.recorded_calls"] = 95, ["torch.backward_nodes"] = 90 } },
