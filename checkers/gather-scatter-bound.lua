@@ -123,6 +123,14 @@ local function say_masks(p, cfg, ns, rows)
   }
 end
 
+-- PyTorch's sorts are all of conversions into rows of a sparse matrix, as the gradient of a product with one makes in
+-- each backward pass of the matrix turned round.
+local function are_of_sparse(ops, sorts)
+  local converted = ops:where { type = { like = "^aten::_to_sparse_cs[rc]$" } }:sum("calls")
+  local longest = sorts:top("self_ns", 1):rows()[1] -- one of its forms calls another
+  return converted > 0 and longest and longest.self_ns >= 0.5 * sorts:sum("self_ns") and converted >= longest.calls
+end
+
 -- On an accelerator kernels say what ops only enqueue.
 local function of_device(p, cfg)
   local kernels = p:table("kernels")
@@ -307,6 +315,12 @@ inside of embedding bags.]],
                    .. "value: the selection is lost with the others. Use all k of them.",
                  code = "kth = jax.lax.top_k(x, k)[0].min(-1, keepdims=True)   # not jax.lax.top_k(x, k)[0][..., -1:]" }
                or
+               sorting and p.framework == "pytorch" and are_of_sparse(ops, sorts) and
+               { text = "These sorts turn a sparse matrix round for its gradient in each backward pass. Keep the "
+                   .. "turned one where the matrix stays.",
+                 code = "at = a.t().to_sparse_csr()   # once; then, in a torch.autograd.Function: "
+                   .. "forward returns a @ x, backward at @ grad" }
+               or
                sorting and { text = "Select instead of sorting: argmax, top-k, or a partial sort.",
                              code = p.framework == "jax"
                                and "best = jnp.argmax(x, axis=-1)   # or jax.lax.top_k(x, k)" or
@@ -397,6 +411,11 @@ inside of embedding bags.]],
       facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "aten::sort", type = "aten::sort", self_ns = 6e6 },
                          { name = "aten::cumsum", type = "aten::cumsum", self_ns = 1e6 },
+                         { name = "aten::mm", type = "aten::mm", self_ns = 3e6 } } } },
+    { name = "a graph that is turned round for its gradient", framework = "pytorch", format = "kineto", finding = true,
+      replay = { 5.7e6 }, facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "aten::sort", type = "aten::sort", calls = 2, self_ns = 6e6 },
+                         { name = "aten::_to_sparse_csr", type = "aten::_to_sparse_csr", calls = 2, self_ns = 1e6 },
                          { name = "aten::mm", type = "aten::mm", self_ns = 3e6 } } } },
     { name = "a top-k of which one value is read", framework = "jax", finding = true, replay = { 7.6e6 },
       facts = { ["step.ns"] = 1e7 },
