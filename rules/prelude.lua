@@ -167,8 +167,16 @@ local function sum_passes(p)
   return all
 end
 
+-- Compiled code that ran op by op: its formulas are what the compiler made of the program's ops, and elementwise-chain
+-- says what is wrong with all of them.
+local LEAST_UNFUSED = 0.05
+local function runs_op_by_op(p)
+  return p:has("excess") and p:table("excess"):where { flaw = "unfused-region" }:sum("share") >= LEAST_UNFUSED
+end
+
 local function spelled_out(p, formula)
   local step_ns, sum = p.fact["step.ns"], sum_idioms(p, formula)
+  if formula.passes and runs_op_by_op(p) then return nil end
   local all = formula.passes and p:has("device.idle_share") and sum_passes(p)
   if all then sum = all.by_key[formula.passes] end
   local ns, biggest = sum.ns, sum.biggest
