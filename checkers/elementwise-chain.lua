@@ -121,6 +121,19 @@ local function of_programs(p, cfg)
   }
 end
 
+-- The graph of compiled code, run as it is.
+local function of_region(p, cfg)
+  return p:in_excess {
+    flaw = "unfused-region", min_share = cfg.min_share, time = "passes that a compiler fuses",
+    severity = "warn",
+    title = "Compiled code runs op by op, for nothing is fused: %s of each step",
+    remedy = { text = "Leave torch.compile its default backend: 'eager' and 'aot_eager' are for debugging, and run "
+                 .. "the graph as it is.",
+               code = "model = torch.compile(model)   # not backend='aot_eager'" },
+    confidence = "medium",
+  }
+end
+
 return rule {
   id = "elementwise-chain", api = 1, version = "1.0.0",
   title = "Elementwise ops pass over the same values one after the other",
@@ -157,6 +170,8 @@ compiled programs of JAX as all but two passes over the sums. On an accelerator 
 pass, with formulas that compiling mends as well.
 Compiled programs that run one after the other on an accelerator, each passing over what the one before wrote,
 are such a chain, too: priced as what these arrays are of their traffic.
+Ops of PyTorch's compiled code that ran one by one on a host, as a backend for debugging runs them, are priced as all
+but the longest of each row of them.
 TensorFlow programs on a host that do little else are named too, and those in which one scope, without products, takes
 much of it and adds up what it made. Silent for small tensors, for chains that a better rule
 names and below min_share.]],
@@ -174,6 +189,8 @@ names and below min_share.]],
                     capture = "a timeline of ops" }
     end
     local is_device = p:has("device.idle_share")
+    local region = not is_device and p:has("excess") and of_region(p, cfg)
+    if region then return region end
     local chains = is_device and p:spelled_out {
       passes = "chain", idiom = "chain", min_share = cfg.min_share, title = "Chains of elementwise ops take",
       price = function() end,
@@ -293,6 +310,10 @@ names and below min_share.]],
         facts = { ["step.ns"] = 1e8 },
       tables = { eager_idioms = { { idiom = "outer", first_op = "aten::mul", ns = 5e7, count = 1, calls = 2,
           product_ns = 0, pivot_ns = 0, longest_ns = 4e7, last_dim = 64, elements = 65536 } } } },
+    { name = "compiled for debugging", framework = "pytorch", format = "kineto", finding = true, severity = "warn",
+      replay = { 4e6 }, facts = { ["step.ns"] = 1e7 },
+      tables = { eager_idioms = {}, excess = { { cell = 1, flaw = "unfused-region", op = "aten::mul", ns = 4e6,
+                                                 share = 0.4, factor = 0.3, detail = "90 ops of compiled code" } } } },
     { name = "small", framework = "pytorch", finding = false, facts = { ["step.ns"] = 1e8 },
       tables = { eager_idioms = { { idiom = "chain", first_op = "aten::mul", ns = 1e6, count = 8, calls = 64,
           product_ns = 0, pivot_ns = 0, longest_ns = 2e5, last_dim = 512, elements = 200000.0 } } } },

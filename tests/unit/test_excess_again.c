@@ -560,6 +560,42 @@ TEST(gradients_that_nobody_differentiates)
     }
 }
 
+/* Each of three layers of compiled code is a product and a row of three ops, of 0.3, 0.5 and 0.2
+ * ms: of each row all but the longest. Not without a compiled region around, nor where a graph that
+ * Python made for something else runs, nor for the few ops of two layers, nor where products lie
+ * between all of them. */
+TEST(compiled_code_that_runs_op_by_op)
+{
+    enum { TRAINED, SERVED, EAGER, TRACED, FEW, APART, CASES };
+
+    for (int way = TRAINED; way < CASES; way++) {
+        static const char *const ops[3] = { "aten::mul", "aten::tanh", "aten::sum" };
+        int                      layers = way == FEW ? 2 : 3;
+        int64_t                  ns = layers * (way == APART ? 4000000 : 2000000);
+        struct program           program;
+
+        start(&program);
+        if (way != EAGER && way != SERVED && way != TRACED)
+            slice(&program, "CompiledFunction", ACTIVITY_OP, NULL, ns);
+        if (way == SERVED)
+            slice(&program, "Torch-Compiled Region: 0/0", ACTIVITY_RUN, NULL, ns);
+        if (way == SERVED || way == TRACED)
+            slice(&program, "<eval_with_key>.3(4): forward", ACTIVITY_PYTHON, NULL, ns);
+        for (int layer = 0; layer < layers; layer++) {
+            run(&program, "aten::addmm", "f32[8] f32[16,8] f32[8,8]", 1000000);
+            for (int op = 0; op < 3; op++) {
+                run(&program, ops[op], "f32[16,8]", op == 0 ? 300000 : op == 1 ? 500000 : 200000);
+                if (way == APART && op < 2)
+                    run(&program, "aten::addmm", "f32[8] f32[16,8] f32[8,8]", 1000000);
+            }
+        }
+        finish(&program);
+        assert_true(fabs(claimed(&program, "unfused-region") - (way <= SERVED ? 1.5e6 : 0)) < 1);
+        assert_sums(&program);
+        builder_free(&program.b);
+    }
+}
+
 /* Five windows of eight frames, of which two came since the last one, go through two convolutions
  * of 1 ms, batch norm of 0.8 ms and a head of 0.4 ms, and then as a whole through a layer of 2 ms:
  * of joining them in 0.2 ms and of all but the last, three quarters. Not where each frame is new,
