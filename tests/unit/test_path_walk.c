@@ -177,6 +177,7 @@ TEST(frames_of_python_alone_have_no_parts)
             builder_slice(&b, python, "aten::mm", ACTIVITY_OP, 50000, 100000);
         builder_step(&b, host, 0, 200000);
         builder_finish(&b);
+        b.profile.framework = builder_name(&b, "pytorch");
         b.study.steps.source = way == 2 ? STEPS_MARKER : STEPS_WHOLE_TRACE;
         walk(&b, python);
         assert_true((facts_why_absent(&b.study.facts, "part.compute_ns") != NULL) == (way == 0));

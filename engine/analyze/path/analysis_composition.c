@@ -435,7 +435,8 @@ static bool is_python_alone(const struct study *study)
 {
     const struct profile *profile = study->profile;
 
-    if (profile->format != FORMAT_KINETO || study->steps.source != STEPS_WHOLE_TRACE)
+    if (study->steps.source != STEPS_WHOLE_TRACE ||
+        !str_equal(profile_str(profile, profile->framework), STR("pytorch")))
         return false;
     for (size_t i = 0; i < profile->activities.count; i++)
         if (profile->activities.items[i].kind != ACTIVITY_PYTHON)
