@@ -184,11 +184,11 @@ return rule {
 Each round copies all that came before to append a little: the bytes grow with the square of the rounds. Priced as the
 concatenations, at best with a part of the loop round them. One that adds little to a long tensor copies all that was
 there, in a loop or once a step. Three or more in a step, each of what the one before made and of another batch's rows,
-are priced as all but the last to all of them.
-In TensorFlow, a loop of a function that spends a good part of the step in putting arrays together: at best all of it, for the results are stacked once in the end; and, as a bound, one that Python calls
-itself, with other long ops outside of graph functions: they work on what was joined. An assignment
-to a variable that takes as long as a concatenation moves all of the variable to take a few new rows: priced as both,
-with a read that copies it once more. Silent where what is concatenated keeps its size.]],
+are priced as all but the last to all of them. In TensorFlow, a loop of a function that spends a good part of the step
+in putting arrays together: at best all of it, for the results are stacked once in the end; and, as a bound, one that
+Python calls itself, with other long ops outside of graph functions: they work on what was joined. An assignment to a
+variable that takes as long as a concatenation moves all of the variable to take a few new rows: priced as both, with a
+read that copies it once more. Silent where what is concatenated keeps its size.]],
 
   check = function(p, cfg)
     local function price(row)
