@@ -7,11 +7,20 @@
 static const double LEAST_SHARE = 0.1; /* of the steps: less is how weights are put in order */
 enum { FEWEST_LEAVES = 4 };            /* of a tree: fewer may be a batch with its labels */
 enum { OF_WEIGHTS = 1, OF_OTHERS = 2 };
+enum { HAS_LAYER = 1, HAS_GRADIENTS = 2 };
 
+struct tree { /* arguments of a program whose names begin alike */
+    uint32_t leaves;
+    bool     is_other; /* one of them is given back, or is no float */
+};
 struct finder {
     struct waste *waste;
-    uint8_t      *of;   /* by op: OF_…; 0: constants alone */
-    bool         *made; /* by op: by more than another order or type of weights */
+    struct intern names;   /* of trees */
+    struct id_map tree_of; /* by program and name: row of trees */
+    VEC(struct tree) trees;
+    uint8_t *of;   /* by op: OF_…; 0: constants alone */
+    bool    *made; /* by op: by more than another order or type of weights */
+    uint8_t *has;  /* by program, a name of the profile: HAS_… */
 };
 
 static struct str origin_of(const struct finder *finder, uint32_t op)
@@ -27,7 +36,7 @@ static bool is_argument(const struct finder *finder, uint32_t op)
 
 /* "params" of "params['dense']['kernel']" or "params.dense.kernel"; empty: it is of no tree, of
  * gradients, or of the tree that Equinox makes of all arguments. */
-static struct str tree_of(const struct finder *finder, uint32_t op)
+static struct str tree_name(const struct finder *finder, uint32_t op)
 {
     struct str origin = origin_of(finder, op);
     size_t     key = str_search(origin, STR("['")), field = str_find(origin, '.');
@@ -37,6 +46,11 @@ static struct str tree_of(const struct finder *finder, uint32_t op)
                    str_contains(tree, STR("grad"))
                ? STR("")
                : tree;
+}
+
+static uint64_t tree_key(const struct finder *finder, uint32_t op, uint32_t name)
+{
+    return (uint64_t)finder->waste->profile->ops.items[op].program << 32 | name;
 }
 
 static bool is_float(const struct finder *finder, uint32_t op)
@@ -49,25 +63,49 @@ static bool is_float(const struct finder *finder, uint32_t op)
     return dtype == DTYPE_F32 || dtype == DTYPE_BF16 || dtype == DTYPE_F16 || dtype == DTYPE_F64;
 }
 
+/* NO_ID: it is of no tree. */
+static uint32_t tree_row(const struct finder *finder, uint32_t op)
+{
+    uint32_t name = intern_find(&finder->names, tree_name(finder, op));
+
+    return name == NO_ID || !intern_str(&finder->names, name).len
+               ? NO_ID
+               : id_map_get(&finder->tree_of, tree_key(finder, op, name));
+}
+
+static bool list_trees(struct finder *finder)
+{
+    struct arena *scratch = finder->waste->ledger->scratch;
+
+    for (uint32_t op = 0; op < finder->waste->graph->vertex_count; op++) {
+        struct str   text = is_argument(finder, op) ? tree_name(finder, op) : STR("");
+        uint32_t     name = text.len ? intern_add(&finder->names, text) : NO_ID, row;
+        struct tree *tree;
+
+        if (!text.len)
+            continue;
+        row = name == NO_ID ? NO_ID : tree_row(finder, op);
+        if (row == NO_ID) {
+            row = (uint32_t)finder->trees.count;
+            if (name == NO_ID || !vec_push(&finder->trees, scratch, (struct tree) { 0 }) ||
+                !id_map_put(&finder->tree_of, tree_key(finder, op, name), row))
+                return false;
+        }
+        tree = &finder->trees.items[row];
+        tree->leaves++;
+        tree->is_other |= finder->waste->compiled->from[op] != FROM_INPUT || !is_float(finder, op);
+    }
+    return true;
+}
+
 /* Enough arguments of its tree, all of floats that no call changes; integers may be weights of few
  * bits, which are meant to be made wider in each call. */
 static bool is_weight(const struct finder *finder, uint32_t op)
 {
-    const struct profile *profile = finder->waste->profile;
-    struct str            tree = tree_of(finder, op);
-    size_t                leaves = 0;
+    uint32_t row = tree_row(finder, op);
 
-    if (!tree.len)
-        return false;
-    for (uint32_t other = 0; other < finder->waste->graph->vertex_count; other++) {
-        if (profile->ops.items[other].program != profile->ops.items[op].program ||
-            !is_argument(finder, other) || !str_equal(tree_of(finder, other), tree))
-            continue;
-        if (finder->waste->compiled->from[other] != FROM_INPUT || !is_float(finder, other))
-            return false;
-        leaves++;
-    }
-    return leaves >= FEWEST_LEAVES;
+    return row != NO_ID && !finder->trees.items[row].is_other &&
+           finder->trees.items[row].leaves >= FEWEST_LEAVES;
 }
 
 /* Of what an instruction is made. Of a loop it is not followed what a round before made. */
@@ -128,20 +166,14 @@ static bool is_layer(const struct finder *finder, uint32_t op)
     return has_weights && has_others;
 }
 
-/* Layers, and no gradients: what the weights are does not change from call to call. */
-static bool infers(const struct finder *finder, uint32_t program)
+static void look_at_programs(struct finder *finder)
 {
-    const struct profile *profile = finder->waste->profile;
-    bool                  has_layer = false;
-
     for (uint32_t op = 0; op < finder->waste->graph->vertex_count; op++) {
-        if (profile->ops.items[op].program != program)
-            continue;
-        if (str_contains(origin_of(finder, op), STR("transpose(jvp")))
-            return false;
-        has_layer |= is_layer(finder, op);
+        uint8_t *has = &finder->has[finder->waste->profile->ops.items[op].program];
+
+        *has |= str_contains(origin_of(finder, op), STR("transpose(jvp")) ? HAS_GRADIENTS : 0;
+        *has |= is_layer(finder, op) ? HAS_LAYER : 0;
     }
-    return has_layer;
 }
 
 /* What puts weights in another order or type is how the compiler wants them; it goes with what is
@@ -169,31 +201,31 @@ static void find_made(struct finder *finder)
     }
 }
 
+/* Layers, and no gradients: what the weights are does not change from call to call. */
 static bool find(struct ledger *ledger, const struct detector *self)
 {
-    struct waste  waste;
-    struct finder finder = { .waste = &waste };
-    uint32_t      program = NO_ID;
-    bool          is_inference = false;
-    size_t        count = ledger->study->profile->ops.count + 1;
+    const struct profile *profile = ledger->study->profile;
+    struct waste          waste;
+    struct finder         finder = { .waste = &waste, .tree_of.arena = ledger->scratch };
 
-    finder.of = arena_new_array(ledger->scratch, uint8_t, count);
-    finder.made = arena_new_array(ledger->scratch, bool, count);
-    if (!finder.of || !finder.made || !waste_open(&waste, ledger))
+    finder.of = arena_new_array(ledger->scratch, uint8_t, profile->ops.count + 1);
+    finder.made = arena_new_array(ledger->scratch, bool, profile->ops.count + 1);
+    finder.has = arena_new_array(ledger->scratch, uint8_t, (size_t)profile->names.count + 1);
+    if (!finder.of || !finder.made || !finder.has || !intern_init(&finder.names, ledger->scratch) ||
+        !waste_open(&waste, ledger))
         return false;
-    if (!waste.graph || !spread(&finder))
+    if (!waste.graph)
         return true;
+    if (!list_trees(&finder))
+        return false;
+    if (!finder.trees.count || !spread(&finder))
+        return true;
+    look_at_programs(&finder);
     find_made(&finder);
-    for (uint32_t op = 0; op < waste.graph->vertex_count; op++) {
-        if (!finder.made[op] || !compiled_works(waste.compiled, op))
-            continue;
-        if (waste.profile->ops.items[op].program != program) {
-            program = waste.profile->ops.items[op].program;
-            is_inference = infers(&finder, program);
-        }
-        if (is_inference)
+    for (uint32_t op = 0; op < waste.graph->vertex_count; op++)
+        if (finder.made[op] && finder.has[profile->ops.items[op].program] == HAS_LAYER &&
+            compiled_works(waste.compiled, op))
             waste_mark(&waste, op, 1);
-    }
     return waste_claim(&waste, self, LEAST_SHARE, "made of weights and constants alone");
 }
 
