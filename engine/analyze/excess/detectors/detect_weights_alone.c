@@ -73,13 +73,22 @@ static uint32_t tree_row(const struct finder *finder, uint32_t op)
                : id_map_get(&finder->tree_of, tree_key(finder, op, name));
 }
 
+static void find_gradients(struct finder *finder)
+{
+    for (uint32_t op = 0; op < finder->waste->graph->vertex_count; op++)
+        if (str_contains(origin_of(finder, op), STR("transpose(jvp")))
+            finder->has[finder->waste->profile->ops.items[op].program] |= HAS_GRADIENTS;
+}
+
+/* Of programs without gradients. */
 static bool list_trees(struct finder *finder)
 {
     struct arena *scratch = finder->waste->ledger->scratch;
 
     for (uint32_t op = 0; op < finder->waste->graph->vertex_count; op++) {
-        struct str   text = is_argument(finder, op) ? tree_name(finder, op) : STR("");
-        uint32_t     name = text.len ? intern_add(&finder->names, text) : NO_ID, row;
+        bool       is_left_out = finder->has[finder->waste->profile->ops.items[op].program] != 0;
+        struct str text = is_left_out || !is_argument(finder, op) ? STR("") : tree_name(finder, op);
+        uint32_t   name = text.len ? intern_add(&finder->names, text) : NO_ID, row;
         struct tree *tree;
 
         if (!text.len)
@@ -166,14 +175,11 @@ static bool is_layer(const struct finder *finder, uint32_t op)
     return has_weights && has_others;
 }
 
-static void look_at_programs(struct finder *finder)
+static void find_layers(struct finder *finder)
 {
-    for (uint32_t op = 0; op < finder->waste->graph->vertex_count; op++) {
-        uint8_t *has = &finder->has[finder->waste->profile->ops.items[op].program];
-
-        *has |= str_contains(origin_of(finder, op), STR("transpose(jvp")) ? HAS_GRADIENTS : 0;
-        *has |= is_layer(finder, op) ? HAS_LAYER : 0;
-    }
+    for (uint32_t op = 0; op < finder->waste->graph->vertex_count; op++)
+        if (is_layer(finder, op))
+            finder->has[finder->waste->profile->ops.items[op].program] |= HAS_LAYER;
 }
 
 /* What puts weights in another order or type is how the compiler wants them; it goes with what is
@@ -216,11 +222,12 @@ static bool find(struct ledger *ledger, const struct detector *self)
         return false;
     if (!waste.graph)
         return true;
+    find_gradients(&finder);
     if (!list_trees(&finder))
         return false;
     if (!finder.trees.count || !spread(&finder))
         return true;
-    look_at_programs(&finder);
+    find_layers(&finder);
     find_made(&finder);
     for (uint32_t op = 0; op < waste.graph->vertex_count; op++)
         if (finder.made[op] && finder.has[profile->ops.items[op].program] == HAS_LAYER &&
