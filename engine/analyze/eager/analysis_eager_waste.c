@@ -7,6 +7,7 @@
 #include "analyze/analysis.h"
 #include "analyze/eager/eager_calls.h"
 #include "analyze/eager/eager_kinds.h"
+#include "analyze/eager/eager_validation.h"
 #include "analyze/eager/eager_walks.h"
 #include "analyze/emit.h"
 
@@ -127,28 +128,6 @@ static uint16_t traits_of(struct finder *finder, uint32_t type)
     return kind->traits;
 }
 
-static bool is_together(const struct eager_call *a, const struct eager_call *b)
-{
-    return a->timeline == b->timeline && a->window == b->window;
-}
-
-static bool is_unrecorded(const struct eager_call *call)
-{
-    return call->phase == PHASE_FORWARD && call->backward_ns <= 0;
-}
-
-static double span_of(const struct finder *finder, size_t first, size_t end)
-{
-    const struct eager_call *calls = finder->calls->list.items;
-    double                   work_ns = 0;
-
-    if (!finder->calls->is_on_device)
-        return (double)(calls[end - 1].end_ns - calls[first].start_ns);
-    for (size_t i = first; i < end; i++)
-        work_ns += calls[i].work_ns;
-    return work_ns;
-}
-
 /* A statistic begins at the first call that leads to a value which Python reads, and ends at the
  * reading. What reduces fewer than FEWEST_ELEMENTS is none. */
 static void count_statistics(struct finder *finder)
@@ -161,20 +140,20 @@ static void count_statistics(struct finder *finder)
     for (size_t i = 0; i < finder->calls->list.count; i++) {
         uint8_t is = part_of(finder, calls[i].type);
 
-        if (i > first && !is_together(&calls[i], &calls[i - 1])) {
+        if (i > first && !eager_is_together(&calls[i], &calls[i - 1])) {
             first = i;
             has_reduced = false;
         }
-        if (is_unrecorded(&calls[i]) && is & OF_STATISTIC) {
+        if (eager_is_unrecorded(&calls[i]) && is & OF_STATISTIC) {
             has_reduced =
                 has_reduced ||
                 (is & REDUCES && eager_elements(finder->profile, calls[i].op) >= FEWEST_ELEMENTS);
             continue;
         }
-        if (has_reduced && is_unrecorded(&calls[i]) &&
+        if (has_reduced && eager_is_unrecorded(&calls[i]) &&
             traits_of(finder, calls[i].type) & IS_READBACK) {
             finder->sums[STATISTICS_READS]++;
-            finder->sums[STATISTICS_NS] += span_of(finder, first, i + 1);
+            finder->sums[STATISTICS_NS] += eager_span(finder->calls, first, i + 1);
         }
         first = i + 1;
         has_reduced = false;
@@ -192,8 +171,8 @@ static void count_formatted(struct finder *finder)
     for (size_t first = 0, end; first < count; first = end) {
         uint32_t marks = 0, reads = 0;
 
-        for (end = first;
-             end < count && is_together(&calls[first], &calls[end]) && is_unrecorded(&calls[end]);
+        for (end = first; end < count && eager_is_together(&calls[first], &calls[end]) &&
+                          eager_is_unrecorded(&calls[end]);
              end++) {
             uint8_t  is = part_of(finder, calls[end].type);
             uint16_t traits = traits_of(finder, calls[end].type);
@@ -206,7 +185,7 @@ static void count_formatted(struct finder *finder)
             reads += (traits & IS_READBACK) != 0;
         }
         if (marks >= FEWEST_MARKS && reads >= FEWEST_READS)
-            finder->sums[FORMATTED_NS] += span_of(finder, first, end);
+            finder->sums[FORMATTED_NS] += eager_span(finder->calls, first, end);
         end = end > first ? end : first + 1;
     }
 }
@@ -257,8 +236,8 @@ static size_t constant_end(struct finder *finder, size_t first, uint64_t *hash)
     struct dims              dims = { 0 };
     size_t                   end = first;
 
-    while (end < finder->calls->list.count && is_together(&calls[first], &calls[end]) &&
-           is_unrecorded(&calls[end]) && part_of(finder, calls[end].type) & OF_CONSTANT &&
+    while (end < finder->calls->list.count && eager_is_together(&calls[first], &calls[end]) &&
+           eager_is_unrecorded(&calls[end]) && part_of(finder, calls[end].type) & OF_CONSTANT &&
            fits(finder, &calls[end], &dims, end <= first + 2)) {
         *hash = mix(*hash, &calls[end]);
         end++;
@@ -274,7 +253,7 @@ static bool gets_rows(struct finder *finder, size_t first, size_t end)
     const struct eager_call *calls = finder->calls->list.items;
 
     for (size_t i = end; i < end + FARTHEST && i < finder->calls->list.count; i++)
-        if (is_together(&calls[first], &calls[i]) &&
+        if (eager_is_together(&calls[first], &calls[i]) &&
             str_equal(eager_base_name(profile_str(finder->profile, calls[i].type)),
                       STR("index_copy")))
             return true;
@@ -326,12 +305,12 @@ static bool count_constants(struct finder *finder)
         uint64_t hash = 0x9e3779b97f4a7c15u;
 
         end = i + 1;
-        if (!(part_of(finder, calls[i].type) & MAKES) || !is_unrecorded(&calls[i]))
+        if (!(part_of(finder, calls[i].type) & MAKES) || !eager_is_unrecorded(&calls[i]))
             continue;
         end = constant_end(finder, i, &hash);
         end = end > i ? end : i + 1;
         if (end - i >= FEWEST_CALLS && !gets_rows(finder, i, end) &&
-            !count_recurrence(&rows, recurrences, &count, hash, span_of(finder, i, end)))
+            !count_recurrence(&rows, recurrences, &count, hash, eager_span(finder->calls, i, end)))
             return false;
     }
     sum_recurrences(finder, recurrences, count, FEWEST_A_STEP, CONSTANTS_NS);
@@ -380,7 +359,8 @@ static size_t weight_begin(struct finder *finder, size_t end, const struct dims 
 
     *works = 0;
     *multiplies = false;
-    for (size_t i = end; i-- > 0 && end - i <= MOST_CALLS && is_together(&calls[i], &calls[end]) &&
+    for (size_t i = end; i-- > 0 && end - i <= MOST_CALLS &&
+                         eager_is_together(&calls[i], &calls[end]) &&
                          calls[i].phase == PHASE_FORWARD;) {
         if (works_on_weight(finder, &calls[i], &weight))
             first = i;
@@ -458,10 +438,11 @@ static bool count_weights(struct finder *finder)
             !weight_dims(finder, &calls[i], &dims))
             continue;
         first = weight_begin(finder, i, &dims, &hash, &works, &multiplies);
-        if (works == 0 || (multiplies && uses > 0 && is_together(&calls[last], &calls[first]) &&
-                           is_carried(finder, last + 1, first, &dims)))
+        if (works == 0 ||
+            (multiplies && uses > 0 && eager_is_together(&calls[last], &calls[first]) &&
+             is_carried(finder, last + 1, first, &dims)))
             continue;
-        ns = span_of(finder, first, i);
+        ns = eager_span(finder->calls, first, i);
         for (size_t j = first; j < i; j++)
             ns += calls[j].backward_ns;
         if (!count_recurrence(&rows, recurrences, &count, hash, ns))
@@ -475,89 +456,12 @@ static bool count_weights(struct finder *finder)
     return true;
 }
 
-static uint64_t weight_key(const struct finder *finder, const struct eager_call *call)
-{
-    const struct op *op = call->op != NO_ID ? &finder->profile->ops.items[call->op] : NULL;
-    uint64_t         hash = call->type;
-
-    if (!op || op->input_count < 2)
-        return 0;
-    for (uint32_t i = 1; i < op->input_count; i++) {
-        const struct tensor *tensor = &finder->profile->tensors.items[op->first_input + i];
-
-        for (int8_t j = 0; j < tensor->rank; j++)
-            hash = (hash ^ (uint64_t)tensor->dims[j]) * 0x100000001b3u ^ (hash >> 29);
-    }
-    return hash;
-}
-
-static int64_t update_end(const struct finder *finder, uint32_t window)
-{
-    int64_t end_ns = INT64_MAX;
-
-    for (size_t i = 0; i < finder->calls->ranges.count; i++) {
-        const struct eager_range *range = &finder->calls->ranges.items[i];
-
-        if (range->phase == PHASE_UPDATE && range->window == window &&
-            (end_ns == INT64_MAX || range->end_ns > end_ns))
-            end_ns = range->end_ns;
-    }
-    return end_ns;
-}
-
-/* Calls [first, end) of one thread and step. Behind the update each trained product runs again, and
- * nothing is drawn: no new experience is made. */
-static bool count_validation(struct finder *finder, size_t first, size_t end)
-{
-    const struct eager_call *calls = finder->calls->list.items;
-    int64_t                  update_ns = update_end(finder, calls[first].window);
-    struct id_map            trained = { .arena = finder->scratch };
-    size_t                   begin = end, keys = 0, products = 0;
-
-    for (size_t i = first; i < end && update_ns != INT64_MAX; i++) {
-        uint64_t key = weight_key(finder, &calls[i]);
-        uint32_t row;
-
-        if (calls[i].start_ns >= update_ns && traits_of(finder, calls[i].type) & IS_DRAW)
-            return true;
-        if (!(traits_of(finder, calls[i].type) & IS_PRODUCT) || key == 0)
-            continue;
-        row = id_map_get(&trained, key);
-        if (calls[i].phase == PHASE_FORWARD && calls[i].backward_ns > 0 &&
-            calls[i].start_ns < update_ns) {
-            if (row == NO_ID && !id_map_put(&trained, key, (uint32_t)keys++))
-                return false;
-        } else if (is_unrecorded(&calls[i]) && calls[i].start_ns >= update_ns && row != NO_ID) {
-            begin = products++ == 0 ? i : begin;
-        }
-    }
-    if (keys == 0 || products < keys)
-        return true;
-    finder->sums[VALIDATION_PRODUCTS] += (double)products;
-    finder->sums[VALIDATION_NS] += span_of(finder, begin, end);
-    return true;
-}
-
-static bool count_validations(struct finder *finder)
-{
-    const struct eager_call *calls = finder->calls->list.items;
-    size_t                   count = finder->calls->list.count;
-
-    for (size_t first = 0, end; first < count; first = end) {
-        end = first + 1;
-        while (end < count && is_together(&calls[first], &calls[end]))
-            end++;
-        if (!count_validation(finder, first, end))
-            return false;
-    }
-    return true;
-}
-
 static bool find(struct finder *finder, struct eager_calls *calls)
 {
-    struct study      *study = finder->study;
-    struct eager_walks walks;
-    bool               is_set = true;
+    struct study           *study = finder->study;
+    struct eager_validation validation;
+    struct eager_walks      walks;
+    bool                    is_set = true;
 
     if (!eager_calls_get(study, finder->scratch, calls))
         return false;
@@ -569,9 +473,12 @@ static bool find(struct finder *finder, struct eager_calls *calls)
         return false;
     count_statistics(finder);
     count_formatted(finder);
-    if (!count_constants(finder) || !count_weights(finder) || !count_validations(finder) ||
+    if (!count_constants(finder) || !count_weights(finder) ||
+        !eager_validation_find(study, calls, finder->scratch, &validation) ||
         !eager_walks_find(study, calls, finder->scratch, &walks))
         return false;
+    finder->sums[VALIDATION_NS] = validation.ns;
+    finder->sums[VALIDATION_PRODUCTS] = validation.products;
     finder->sums[WALKED_NS] = walks.ns;
     finder->sums[WALKS] = walks.most * (double)calls->windows.count;
     for (size_t i = 0; is_set && i < FACT_COUNT; i++) {

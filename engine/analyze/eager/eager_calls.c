@@ -564,3 +564,24 @@ double eager_product_flops(const struct profile *profile, uint32_t row)
     return 2 * product_of(left, left->rank) *
            (double)right->dims[str_equal(name, STR("linear")) ? 0 : right->rank - 1];
 }
+
+bool eager_is_together(const struct eager_call *a, const struct eager_call *b)
+{
+    return a->timeline == b->timeline && a->window == b->window;
+}
+
+bool eager_is_unrecorded(const struct eager_call *call)
+{
+    return call->phase == PHASE_FORWARD && call->backward_ns <= 0;
+}
+
+double eager_span(const struct eager_calls *calls, size_t first, size_t end)
+{
+    double work_ns = 0;
+
+    if (!calls->is_on_device)
+        return (double)(calls->list.items[end - 1].end_ns - calls->list.items[first].start_ns);
+    for (size_t i = first; i < end; i++)
+        work_ns += calls->list.items[i].work_ns;
+    return work_ns;
+}

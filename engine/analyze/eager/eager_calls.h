@@ -77,6 +77,12 @@ double eager_median_factor(const struct eager_calls *calls);
 bool eager_applies(struct study *study, const char *name);
 /* The name without its library and a trailing underscore: "aten::add_" is "add". */
 struct str eager_base_name(struct str type);
+/* Of one thread and one window. */
+bool eager_is_together(const struct eager_call *a, const struct eager_call *b);
+/* Forward, and nothing was recorded for gradients. */
+bool eager_is_unrecorded(const struct eager_call *call);
+/* What calls [first, end) take: with pauses between them on a host, as work on an accelerator. */
+double eager_span(const struct eager_calls *calls, size_t first, size_t end);
 /* Elements of the largest tensor that the op takes; 0 unknown. */
 double eager_elements(const struct profile *profile, uint32_t op);
 /* Operations of a product of two tensors, from their shapes; wrappers have no count of their own.
