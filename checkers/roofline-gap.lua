@@ -48,20 +48,46 @@ local function has_few_tiles(shapes)
   return m ~= nil and math.ceil(m / 128) * math.ceil(n / 128) < FEW_TILES and k >= LONG * math.max(m, n)
 end
 
+-- What to change of products: only what they are not yet, with the library of this hardware.
+local LARGE, MULTIPLE = 4096, 64
+local function for_products(p, first)
+  local dims, is_odd, is_large = {}, false, false
+  for size in (first.shapes or ""):gmatch("\\d+") do
+    local n = tonumber(size)
+    dims[#dims + 1] = n
+    is_odd, is_large = is_odd or n > 1 and n % MULTIPLE ~= 0, is_large or n >= LARGE
+  end
+  local is_amd = p:has("device.model") and p.fact["device.model"]:find("AMD|Instinct|\\bMI\\d") ~= nil
+  local text = {}
+  if is_odd or #dims == 0 then text[#text + 1] = "sizes in multiples of 64" end
+  if not is_large then text[#text + 1] = "larger batches, or several products at once" end
+  if not (first.dtype or ""):find("16|8") then text[#text + 1] = "16 bits" end
+  text[#text + 1] = is_amd and "tune the library for these sizes (hipBLASLt, by TunableOp)"
+    or "let the compiler or the library search for another kernel"
+  text = table.concat(text, "; ")
+  return { text = text:sub(1, 1):upper() .. text:sub(2) .. ".",
+           code = p.framework == "pytorch" and (is_amd and "torch.cuda.tunable.enable()" or
+             "model = torch.compile(model, mode='max-autotune')") or nil }
+end
+
+-- Which libraries have attention for this hardware.
+local function for_attention(p)
+  local is_amd = p:has("device.model") and p.fact["device.model"]:find("AMD|Instinct|\\bMI\\d") ~= nil
+  return { text = ("Another kernel for it: %s; longer sequences or more heads a call."):format(
+             is_amd and "Composable Kernel's instead of AOTriton's, or the other way round"
+             or "cuDNN's, or FlashAttention of the device's generation"),
+           code = is_amd and p.framework == "pytorch" and "torch.backends.cuda.preferred_rocm_fa_library('ck')" or nil }
+end
+
 local MOST = 0.5
 
 -- One finding for what has the same limit: ops of one kind are mended in one way.
-local function told(slow, step_ns, cfg)
+local function told(p, slow, step_ns, cfg)
   local first, kind = slow.first, slow.kind
   local efficiency = slow.reached_ns / slow.ns
   local gap_ns, best_ns = slow.ns * (1 - efficiency / kind.floor), slow.ns * (1 - efficiency / kind.best)
   local is_many = #slow.rows > 1 and kind.name ~= "Attention"
-  local remedies = { compute = "Other sizes, types or library: larger batches, 16 bits, multiples of 64.",
-                     memory = "Move less: fuse it with its neighbours, 16 bit activations, a layout the kernel "
-                       .. "likes." }
-  -- Its traffic and its products are near the limit at about the same length, and which kernel does it decides.
-  local attention = "Another kernel for it: cuDNN's, or FlashAttention of the device's generation; longer sequences "
-    .. "or more heads a call."
+  local passes = "Move less: fuse it with its neighbours, 16 bit activations, a layout the kernel likes."
   local few_tiles = "Let more of the device take part: its result has few tiles, so split the inner dimension "
     .. "over multiprocessors (split-K or stream-K kernels, another library, its tuning), or do several such products "
     .. "at once."
@@ -83,8 +109,10 @@ local function told(slow, step_ns, cfg)
       and { { file = first.source_file, line = first.source_line } } or {},
     evidence = evidence_of(slow, efficiency, step_ns),
     condition = ("%s of the limit, %s wanted"):format(fmt.pct(efficiency), fmt.pct(kind.floor)),
-    remedy = { text = is_far and far or kind.name == "Attention" and attention
-      or has_few_tiles(first.shapes) and few_tiles or remedies[first.bound] or remedies.memory },
+    -- Traffic and products of attention take about as long at best, and which kernel does it decides.
+    remedy = is_far and { text = far } or kind.name == "Attention" and for_attention(p)
+      or has_few_tiles(first.shapes) and { text = few_tiles } or first.bound == "compute" and for_products(p, first)
+      or { text = passes },
     impact = impact.roofline { ns = slow.ns, floor_ns = slow.ns * efficiency / kind.floor,
                                low = is_needed and 0 or cfg.low * gap_ns, high = is_needed and gap_ns or best_ns },
     claims = { { parts = { "compute" } } },
@@ -137,7 +165,7 @@ program can only leave out, at up to the way to what is usual, unless they are m
         slow.reached_ns = slow.reached_ns + row.ns * row.efficiency
       end
     end
-    for i = 1, math.min(3, #kinds) do findings[i] = told(kinds[i], step_ns, cfg) end
+    for i = 1, math.min(3, #kinds) do findings[i] = told(p, kinds[i], step_ns, cfg) end
     return findings
   end,
 
