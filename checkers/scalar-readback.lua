@@ -9,8 +9,12 @@ end
 
 local function remedy_of(p, loop)
   if p:has("serving.trains") and not p.fact["serving.trains"] then
-    return { text = "Keep values on the device: sample and stop there, read tokens of the step before while this one "
-               .. "runs; torch.where instead of masks as indices." }
+    local makes_tokens = p:has("serving.phase") or p:has("ops") and
+      p:table("ops"):where { type = { like = "^aten::(multinomial|argmax)$" } }:count() > 0
+    return { text = makes_tokens and "Keep values on the device: sample and stop there, read tokens of the step before "
+               .. "while this one runs; torch.where instead of masks as indices."
+               or "Keep values on the device and read results once, in the end; torch.where instead of masks as "
+               .. "indices, sizes that are known ahead instead of those that data tell." }
   end
   if loop then
     return { text = "Compute them in one call, read them with one, and only every so many steps.",
