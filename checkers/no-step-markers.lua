@@ -38,8 +38,9 @@ recorded, prices a step mean nothing: a veto. Silent when steps were marked, or 
         .. "    ...; prof.step()   # in the loop, behind each iteration",
     }
     -- A schedule begins anew behind its last active step: what is saved behind that is its waiting.
-    local is_nothing = p.framework == "pytorch" and source == "whole-trace" and p:has("coverage.kernels") and
-      (p.fact["coverage.ops"] or 1) + p.fact["coverage.kernels"] + (p.fact["coverage.launches"] or 0) == 0
+    local is_nothing = p.framework == "pytorch" and source == "whole-trace" and used > 0 and
+      not p:has("part.compute_ns") and p:has("coverage.kernels") and (p.fact["coverage.ops"] or 1) +
+        p.fact["coverage.kernels"] + (p.fact["coverage.launches"] or 0) == 0
     if is_nothing then
       return finding {
         title = "No op ran in the recording", severity = "veto",
