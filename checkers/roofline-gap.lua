@@ -48,18 +48,20 @@ local function has_few_tiles(shapes)
   return m ~= nil and math.ceil(m / 128) * math.ceil(n / 128) < FEW_TILES and k >= LONG * math.max(m, n)
 end
 
+local function is_of_amd(p)
+  return p:has("device.model") and p.fact["device.model"]:find("AMD|Instinct|\\bMI\\d") ~= nil
+end
+
 -- What to change of products: only what they are not yet, with the library of this hardware.
 local LARGE, MULTIPLE = 4096, 64
 local function for_products(p, first)
-  local dims, is_odd, is_large = {}, false, false
+  local count, is_odd, is_large, is_amd = 0, false, false, is_of_amd(p)
   for size in (first.shapes or ""):gmatch("\\d+") do
     local n = tonumber(size)
-    dims[#dims + 1] = n
-    is_odd, is_large = is_odd or n > 1 and n % MULTIPLE ~= 0, is_large or n >= LARGE
+    count, is_odd, is_large = count + 1, is_odd or n > 1 and n % MULTIPLE ~= 0, is_large or n >= LARGE
   end
-  local is_amd = p:has("device.model") and p.fact["device.model"]:find("AMD|Instinct|\\bMI\\d") ~= nil
   local text = {}
-  if is_odd or #dims == 0 then text[#text + 1] = "sizes in multiples of 64" end
+  if is_odd or count == 0 then text[#text + 1] = "sizes in multiples of 64" end
   if not is_large then text[#text + 1] = "larger batches, or several products at once" end
   if not (first.dtype or ""):find("16|8") then text[#text + 1] = "16 bits" end
   text[#text + 1] = is_amd and "tune the library for these sizes (hipBLASLt, by TunableOp)"
@@ -72,7 +74,7 @@ end
 
 -- Which libraries have attention for this hardware.
 local function for_attention(p)
-  local is_amd = p:has("device.model") and p.fact["device.model"]:find("AMD|Instinct|\\bMI\\d") ~= nil
+  local is_amd = is_of_amd(p)
   return { text = ("Another kernel for it: %s; longer sequences or more heads a call."):format(
              is_amd and "Composable Kernel's instead of AOTriton's, or the other way round"
              or "cuDNN's, or FlashAttention of the device's generation"),
