@@ -50,12 +50,20 @@ static void check_same(const struct reading *whole, const struct reading *cut)
         return;
     if (whole->is_fine != cut->is_fine || whole->profile.event_count != cut->profile.event_count ||
         whole->profile.activities.count != cut->profile.activities.count ||
+        whole->profile.ops.count != cut->profile.ops.count ||
         whole->profile.flows.count != cut->profile.flows.count)
         abort();
-    for (size_t i = 0; i < whole->profile.activities.count; i++)
-        if (!str_equal(profile_str(&whole->profile, whole->profile.activities.items[i].name),
-                       profile_str(&cut->profile, cut->profile.activities.items[i].name)))
+    for (size_t i = 0; i < whole->profile.activities.count; i++) {
+        const struct activity *a = &whole->profile.activities.items[i];
+        const struct activity *b = &cut->profile.activities.items[i];
+
+        if (a->kind != b->kind || a->op != b->op ||
+            !str_equal(profile_str(&whole->profile, a->name),
+                       profile_str(&cut->profile, b->name)) ||
+            !str_equal(profile_str(&whole->profile, a->category),
+                       profile_str(&cut->profile, b->category)))
             abort();
+    }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
