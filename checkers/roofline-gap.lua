@@ -81,6 +81,17 @@ local function for_attention(p)
            code = is_amd and p.framework == "pytorch" and "torch.backends.cuda.preferred_rocm_fa_library('ck')" or nil }
 end
 
+-- All experts of a layer in one op: few tokens leave reading their weights, many the products themselves.
+local function for_experts(p, first)
+  if first.bound == "memory" then
+    return { text = "The experts' weights are what it reads: more tokens a call, or weights of fewer bits." }
+  end
+  local file = ": engines read them from a file for each device and shape (vLLM's benchmarks/kernels/benchmark_moe.py "
+    .. "writes one)"
+  return { text = ("Tune its tiles for these sizes%s; and see how evenly tokens go to the experts: the fullest one is "
+             .. "waited for."):format(is_of_amd(p) and "" or file) }
+end
+
 local MOST = 0.5
 
 -- One finding for what has the same limit: ops of one kind are mended in one way.
@@ -113,6 +124,7 @@ local function told(p, slow, step_ns, cfg)
     condition = ("%s of the limit, %s wanted"):format(fmt.pct(efficiency), fmt.pct(kind.floor)),
     -- Traffic and products of attention take about as long at best, and which kernel does it decides.
     remedy = is_far and { text = far } or kind.name == "Attention" and for_attention(p)
+      or (first.type or ""):find(p:names("fused_experts")) and for_experts(p, first)
       or has_few_tiles(first.shapes) and { text = few_tiles } or first.bound == "compute" and for_products(p, first)
       or { text = passes },
     impact = impact.roofline { ns = slow.ns, floor_ns = slow.ns * efficiency / kind.floor,
@@ -204,6 +216,11 @@ program can only leave out, at up to the way to what is usual, unless they are m
     { name = "a pass beside other work", finding = true, severity = "info", impact_ns = 8e5,
       facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1 },
       tables = { roofline = { { op = "aten::add", type = "aten::add", shapes = "[8192,8192]x[8192,8192]", ns = 4e6,
+                                efficiency = 0.36, bound = "memory", bytes_per_s = 1.9e12 } } } },
+    { name = "experts of few tokens", finding = true, impact_ns = 8e5,
+      facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1 },
+      tables = { roofline = { { op = "vllm::inplace_fused_experts", type = "vllm::inplace_fused_experts",
+                                shapes = "[4,4096]x[64,2048,4096]x[64,4096,1024]x[4,8]", ns = 4e6,
                                 efficiency = 0.36, bound = "memory", bytes_per_s = 1.9e12 } } } },
     { name = "an impossible one", finding = false, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1 },
       tables = { roofline = { { op = "aten::mm", type = "aten::mm", shapes = "", ns = 2e6, efficiency = 1.5,

@@ -203,6 +203,10 @@ TEST(products)
         { "vllm::inplace_fused_experts", "[10,16],[8,64,16],[8,16,32],[10,2],[10,2]",
           B "," B "," B "," F ",\"int\"", NULL, 2 * (10 * 2) * (64 * 16 + 16 * 32),
           2 * (10 * 16 + 8 * 64 * 16 + 8 * 16 * 32) + 4 * 20 + 4 * 20 + 2 * 10 * 16 },
+        /* 2 tokens, 2 of 8 experts each: weights of no more than 4 experts are read */
+        { "vllm::rocm_aiter_fused_moe", "[2,16],[8,64,16],[8,16,32],[2,2],[2,2]",
+          B "," B "," B "," F ",\"int\"", NULL, 2 * (2 * 2) * (64 * 16 + 16 * 32),
+          2 * (2 * 16 + 4 * 64 * 16 + 4 * 16 * 32) + 4 * 4 + 4 * 4 + 2 * 2 * 16 },
         /* convolution in 4 groups: 8 filters of 2 channels, output 8 x 8 */
         { "aten::cudnn_convolution", "[1,8,8,8],[8,2,3,3],[],[],[],[],[],[],[]",
           F "," F ",\"ScalarList\",\"ScalarList\",\"ScalarList\"," S "," S "," S "," S,

@@ -290,9 +290,29 @@ static int64_t attention_flops(const struct attention *row, const struct kineto_
     return flops < 0 || flops > 9e18 ? -1 : (int64_t)flops;
 }
 
-/* Experts in one op: tokens x experts of a token, times the two products of an expert. Operands are
- * the tokens, the weights of both products (experts, out, in), and the experts' shares (tokens,
- * experts of a token). */
+/* All experts in one op: operands are the tokens, the weights of both products (experts, out, in),
+ * and the experts' shares (tokens, experts of a token). What weights of experts that no token can
+ * go to count too much: no more experts are asked than there are shares. */
+static int64_t idle_experts_bytes(const struct kineto_operands *operands)
+{
+    int64_t bytes = 0, asked;
+
+    if (operands->count < 4 || operands->list[1].rank != 3 || operands->list[2].rank != 3)
+        return 0;
+    asked = tensor_count(&operands->list[3]);
+    for (size_t i = 1; i <= 2; i++) {
+        const struct tensor *weights = &operands->list[i];
+        int64_t              idle = weights->dims[0] - asked;
+
+        if (asked >= 0 && idle > 0)
+            bytes += times(tensor_count(weights) / weights->dims[0],
+                           times(idle, values_of(weights) * dtype_bits(weights->dtype))) /
+                     8;
+    }
+    return bytes;
+}
+
+/* Tokens x experts of a token, times the two products of an expert. */
 static int64_t experts_flops(const struct kineto_operands *operands, int64_t *output_elements)
 {
     const struct tensor *tokens = &operands->list[0], *first = &operands->list[1];
@@ -323,7 +343,7 @@ static int64_t shape_flops(struct str name, const struct kineto_operands *operan
             return attention_flops(&attentions[i], operands, event, output_elements);
     if (str_equal(name, STR("aten::convolution_backward")))
         return convolution_backward_flops(operands, event);
-    if (str_ends(name, STR("place_fused_experts")))
+    if (name_is(name, NAMES_FUSED_EXPERTS))
         return experts_flops(operands, output_elements);
     return -1;
 }
@@ -479,6 +499,8 @@ static int64_t shape_bytes(struct str name, const struct kineto_operands *operan
     for (size_t i = 0; i < ARRAY_COUNT(results) && bytes >= 0; i++)
         if (str_fits(own, results[i].names))
             more = result_bytes(is_in_place ? RESULT_FIRST : results[i].result, operands);
+    if (name_is(name, NAMES_FUSED_EXPERTS) && bytes >= 0)
+        bytes -= idle_experts_bytes(operands);
     return bytes < 0 || more < 0 || __builtin_add_overflow(bytes, more, &bytes) ? -1 : bytes;
 }
 
