@@ -201,10 +201,11 @@ local function of_kernels(p, cfg)
   local kind = kinds[row.category]
   local mean_ns = row.calls and row.calls > 0 and row.total_ns / row.calls or nil
   local is_short = mean_ns ~= nil and mean_ns < cfg.short_ns
+  local take = remedies[top.key] and top.key ~= "Attention" and "take" or "takes"
   return finding {
-    title = is_class and ("%s take %s of kernel time, %s first (%s)"):format(
-      class.key, fmt.pct(share), first.key, fmt.pct(first.ns / total_ns))
-      or ("%s %s %s of kernel time"):format(top.key, remedies[top.key] and "take" or "takes", fmt.pct(share)),
+    title = is_class and ("%s %s %s of kernel time, %s first (%s)"):format(
+      class.key, take, fmt.pct(share), first.key, fmt.pct(first.ns / total_ns))
+      or ("%s %s %s of kernel time"):format(top.key, take, fmt.pct(share)),
     severity = share >= cfg.high_share and is_device and not reached:find("^at its roof") and "warn" or "info",
     subject = { kernel = row.name, op = row.op and row.op ~= "" and row.op or nil },
     locations = row.source_file and row.source_file ~= "" and { { file = row.source_file, line = row.source_line } }
@@ -252,6 +253,16 @@ local function costliest_array(p)
   return best
 end
 
+-- Whether it stands behind the first operand of products and convolutions alone, as weights of a layer do.
+local function is_weight(array)
+  for _, row in ipairs(array.rows) do
+    if (row.class ~= "product" and row.class ~= "convolution") or row.shapes:sub(1, #array.dims) == array.dims then
+      return false
+    end
+  end
+  return true
+end
+
 local function of_arrays(p, cfg)
   local array = p:has("work") and costliest_array(p)
   local step_ns = p.fact["step.ns"]
@@ -271,9 +282,11 @@ local function of_arrays(p, cfg)
     evidence = evidence,
     condition = ("ops that such an array takes part in take %s of the step, %s accepted"):format(
       fmt.pct(array.ns / step_ns), fmt.pct(cfg.min_array_share)),
-    remedy = { text = ("Check that all of %s is needed: rows of padding, results that nothing reads, pairs that could "
-                       .. "be a product, inputs larger than the task needs, work that is the same each time."):format(
-                        array.dims) },
+    remedy = { text = (is_weight(array) and "%s are a layer's weights: check that it runs on no more rows than are "
+                         .. "read, once on all of them, on inputs no larger than the task needs, with no more channels."
+                       or "Check that all of %s is needed: rows of padding, results that nothing reads, pairs that "
+                         .. "could be a product, inputs larger than the task needs, work that is the same each time.")
+                      :format(array.dims) },
     impact = impact.share { ns = math.min(array.ns, step_ns) },
     confidence = "low",
   }

@@ -158,6 +158,9 @@ bool skip_groups_collect(const struct advice *advice, struct arena *scratch,
     return true;
 }
 
+/* A bound whose end is further from the time that its evidence names than this says why. */
+static const double MORE_THAN_NAMED = 1.1;
+
 struct str finding_saving(struct arena *arena, const struct impact *impact)
 {
     struct text text = { .arena = arena };
@@ -173,6 +176,9 @@ struct str finding_saving(struct arena *arena, const struct impact *impact)
         return text_str(&text);
     }
     text_add(&text, STR(" a step"));
+    /* as of an op by which a longer row of ops goes: the range holds what was saved elsewhere */
+    if (impact->method == METHOD_SHARE && impact->high_ns > MORE_THAN_NAMED * impact->most_ns)
+        text_add(&text, STR(", with what depends on it"));
     if (isfinite(impact->share) && impact->method != METHOD_SHARE) {
         text_add(&text, STR(" ("));
         unit_print(&text, impact->share, UNIT_SHARE);

@@ -240,6 +240,25 @@ TEST(a_pause_is_no_step)
     }
 }
 
+/* One kernel of 900 ms in a recording of two seconds tells nothing of a step: 45 %. One of 1.2 s
+ * does. */
+TEST(one_kernel_is_a_step_where_it_is_most)
+{
+    static const struct {
+        int64_t kernel_us;
+        bool    is_used;
+    } cases[] = { { 900000, false }, { 1200000, true } };
+
+    for (size_t c = 0; c < ARRAY_COUNT(cases); c++) {
+        struct recording r;
+
+        start(&r);
+        launch(&r, 100, 5, 110, cases[c].kernel_us);
+        assert_true(finish(&r)->is_used == cases[c].is_used);
+        release(&r);
+    }
+}
+
 /* Two kernels: without a step they are no count of one, and why not is said; in a step they are. */
 TEST(without_a_step_nothing_is_of_one)
 {

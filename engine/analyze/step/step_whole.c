@@ -205,15 +205,19 @@ static int64_t long_call_ns(int64_t span_ns)
                                    : (int64_t)ns;
 }
 
-/* A single piece of work, or a handful and nothing recorded that says what the host did meanwhile.
- */
+/* A single piece of work beside which more was recorded than it, or a handful and nothing recorded
+ * that says what the host did meanwhile. One that is most of the recording is what was to be
+ * measured, as where a benchmark calls one op. */
 static bool is_scarce(const struct profile *profile, uint32_t host, const struct intervals *busy,
                       size_t count, const struct interval *span)
 {
-    return count == 1 || (count < FEWEST_WORK &&
-                          (double)intervals_overlap_ns(busy, span->start_ns, span->end_ns) <
-                              LEAST_BUSY * (double)(span->end_ns - span->start_ns) &&
-                          is_silent(profile, host, span));
+    double busy_ns = (double)intervals_overlap_ns(busy, span->start_ns, span->end_ns);
+
+    if (count == 1)
+        return busy_ns < MOST_SHARE * (double)(profile->end_ns - profile->start_ns);
+    return count < FEWEST_WORK &&
+           busy_ns < LEAST_BUSY * (double)(span->end_ns - span->start_ns) &&
+           is_silent(profile, host, span);
 }
 
 /* Whether what is left beside start-up tells nothing of a step. */
