@@ -215,8 +215,7 @@ static bool is_scarce(const struct profile *profile, uint32_t host, const struct
 
     if (count == 1)
         return busy_ns < MOST_SHARE * (double)(profile->end_ns - profile->start_ns);
-    return count < FEWEST_WORK &&
-           busy_ns < LEAST_BUSY * (double)(span->end_ns - span->start_ns) &&
+    return count < FEWEST_WORK && busy_ns < LEAST_BUSY * (double)(span->end_ns - span->start_ns) &&
            is_silent(profile, host, span);
 }
 
