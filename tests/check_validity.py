@@ -354,17 +354,22 @@ def no_device_work():
 
 @case
 def an_accelerator_without_calls():
-    """A GPU whose runtime was never called was not looked at; one that the profiler alone waited for did nothing."""
-    for is_watched in (False, True):
+    """A GPU whose runtime was never called was not looked at; one that the profiler alone waited for did nothing, nor did one
+    beside ops that processors alone have, unless all are so short that a loader may have made these."""
+    for is_watched, op, length, is_known in ((False, "aten::mm", 90, False), (True, "aten::mm", 90, True),
+                                             (False, "aten::mkldnn_convolution", 900, True),
+                                             (False, "aten::mkldnn_convolution", 90, False)):
         trace = Trace()
         for i in range(30):
-            trace.op("aten::mm", 1000 + 100 * i, 90)
+            trace.op(op, 1000 + (length + 10) * i, length)
         if is_watched:
             trace.call("cudaDeviceSynchronize", 4000, 5)
-        report = trace.advice(f"watched-{is_watched}")
-        expect(is_vetoed(report, "device-timeline-missing") == (not is_watched), f"watched {is_watched}: {rules(report)}")
-        expect((report["verdict"]["class"] == "unknown") == (not is_watched), f"watched {is_watched}: {report['verdict']}")
-        expect(is_watched or priced(report) == [], f"nothing is priced: {priced(report)}")
+        name = f"watched-{is_watched}-{op[6:]}-{length}"
+        report = trace.advice(name)
+        expect(is_vetoed(report, "device-timeline-missing") == (not is_known), f"{name}: {rules(report)}")
+        expect((report["verdict"]["class"] == "unknown") == (not is_known), f"{name}: {report['verdict']}")
+        expect(("cpu-fallback-op" in rules(report)) == is_known, f"{name}: {rules(report)}")
+        expect(is_known or priced(report) == [], f"nothing is priced: {priced(report)}")
 
 
 @case

@@ -390,12 +390,16 @@ static bool say_absent(struct study *study)
     const struct profile *profile = study->profile;
     const char           *reason = "the program ran on the CPU: there is no accelerator";
     const char           *capture = NULL;
+    double                idle = 0;
 
-    for (size_t i = 0; i < profile->devices.count; i++)
+    (void)facts_get(&study->facts, "coverage.idle_accelerators", &idle);
+    for (size_t i = 0; i < profile->devices.count && idle <= 0; i++)
         if (profile->devices.items[i].kind != DEVICE_CPU) {
             reason = "accelerators are named, but what ran on them was not recorded";
             capture = "device tracing (full trace level, CUPTI permissions)";
         }
+    if (idle > 0)
+        reason = "the program ran on the CPU: the accelerator that is there did nothing";
     return facts_absent(&study->facts, "device.|devices|gaps", capture, "%s", reason);
 }
 

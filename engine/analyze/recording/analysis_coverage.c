@@ -131,13 +131,12 @@ static size_t count_shaped(const struct profile *profile)
     return count;
 }
 
-static size_t count_device_ops(const struct profile *profile)
+static size_t count_named(const struct profile *profile, enum name_list list)
 {
     size_t count = 0;
 
     for (size_t i = 0; i < profile->activities.count; i++)
-        count += name_is(profile_str(profile, profile->activities.items[i].name),
-                         NAMES_TORCH_ACCELERATOR_OP);
+        count += name_is(profile_str(profile, profile->activities.items[i].name), list);
     return count;
 }
 
@@ -161,7 +160,15 @@ static bool only_launches(const struct kind_sums *sums)
            sums->ns[ACTIVITY_OP] < (double)LAUNCH_NS * (double)sums->count[ACTIVITY_OP];
 }
 
-static bool lacks_device(const double *values, const struct kind_sums *sums)
+/* Whether the accelerators did nothing, as the ops that processors alone have tell, too long to be
+ * a loader's beside a network that only hands over its own. */
+static bool runs_on_host(const struct profile *profile, const struct kind_sums *sums)
+{
+    return count_named(profile, NAMES_TORCH_HOST_OP) > 0 && !only_launches(sums);
+}
+
+static bool lacks_device(const struct profile *profile, const double *values,
+                         const struct kind_sums *sums)
 {
     uint64_t calls =
         sums->count[ACTIVITY_LAUNCH] + sums->count[ACTIVITY_SYNC] + sums->count[ACTIVITY_TRANSFER];
@@ -169,8 +176,19 @@ static bool lacks_device(const double *values, const struct kind_sums *sums)
     return values[KERNELS] == 0 &&
            (values[LAUNCHES] > 0 || values[DEVICE_OPS] > 0 ||
             (values[ACCELERATORS] > 0 && calls == 0 &&
-             (values[OPS] > 0 || sums->count[ACTIVITY_PYTHON] > 0)) ||
+             (values[OPS] > 0 || sums->count[ACTIVITY_PYTHON] > 0) &&
+             !runs_on_host(profile, sums)) ||
             (values[ACCELERATORS] == 0 && values[IDLE_ACCELERATORS] > 0 && only_launches(sums)));
+}
+
+/* PyTorch names the machine's accelerators, whether they do anything or not. */
+static double count_idle(const struct profile *profile, const double *values,
+                         const struct kind_sums *sums)
+{
+    bool is_idle = profile->format == FORMAT_KINETO && !values[LACKS_DEVICE] &&
+                   values[OPS] > 0 && values[KERNELS] == 0 && !sums->count[ACTIVITY_TRANSFER];
+
+    return is_idle ? values[ACCELERATORS] : profile->idle_accelerators;
 }
 
 static bool launches_work(const struct profile *profile, const struct timeline *line)
@@ -267,9 +285,10 @@ static bool run(struct study *study, struct err *err)
     values[KERNELS] = (double)sums.count[ACTIVITY_KERNEL];
     values[LAUNCHES] = (double)sums.count[ACTIVITY_LAUNCH];
     values[OPS] = (double)profile->ops.count;
-    values[DEVICE_OPS] = (double)count_device_ops(profile);
+    values[DEVICE_OPS] = (double)count_named(profile, NAMES_TORCH_ACCELERATOR_OP);
     values[IDLE_ACCELERATORS] = profile->idle_accelerators;
-    values[LACKS_DEVICE] = lacks_device(values, &sums);
+    values[LACKS_DEVICE] = lacks_device(profile, values, &sums);
+    values[IDLE_ACCELERATORS] = count_idle(profile, values, &sums);
     values[OPS_WITH_SHAPES] = (double)count_shaped(profile);
     values[MEMORY_EVENTS] = (double)profile->memory_events.count;
     values[OP_MEMORY] = (double)profile->op_memory.count;
