@@ -373,6 +373,17 @@ def an_accelerator_without_calls():
 
 
 @case
+def events_of_another_tool():
+    """Events of categories that nobody knows tell nothing of what a step does; a name of a framework among them does."""
+    for name, is_known in (("Linear", False), ("PjitFunction(step)", True)):
+        trace = Trace(None)
+        for i in range(30):
+            trace.event("forward", name, 1000 + 100 * i, 90)
+        report = trace.advice(f"tool-{is_known}")
+        expect((report["verdict"]["class"] == "unknown") == (not is_known), f"{name}: {report['verdict']}")
+
+
+@case
 def a_wait_alone():
     """A GPU, a wait of 115 ms for it, and no work of it: not an idle step, but one that is not known. With work it is known."""
     for has_work in (False, True):

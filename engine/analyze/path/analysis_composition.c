@@ -444,6 +444,14 @@ static bool is_python_alone(const struct study *study)
     return true;
 }
 
+/* A trace that another tool wrote: what its events are, host code or an accelerator's work, nothing
+ * tells. */
+static bool is_of_another_tool(const struct profile *profile)
+{
+    return profile->format == FORMAT_KINETO && !profile_str(profile, profile->framework).len &&
+           profile->event_count && profile->unknown_stats >= profile->event_count;
+}
+
 static bool run(struct study *study, struct err *err)
 {
     struct arena scratch = { .budget_bytes = study->arena->budget_bytes };
@@ -456,6 +464,9 @@ static bool run(struct study *study, struct err *err)
     else if (study->path.lacks_device)
         ok = say_none(study, "device tracing",
                       "what the accelerator did was not recorded, only the host");
+    else if (is_of_another_tool(study->profile))
+        ok = say_none(study, "torch.profiler, or the .xplane.pb file of JAX or TensorFlow",
+                      "no event says what kind of work it is, as traces of other tools do");
     else if (is_python_alone(study))
         ok = say_none(study, "the program's steps", "no op ran while it was recorded");
     else if (is_blank(study))
