@@ -321,6 +321,19 @@ def unmarked_rounds():
 
 
 @case
+def unmarked_rounds_on_a_cpu():
+    """There rounds make no steps, since they may be the same work for each part of a batch, and how often they come is told: ten of nine
+    ops, 120 us from one to the next."""
+    trace = Trace(None)
+    for i in range(90):
+        trace.op(f"aten::op{i % 9}", 1000 + 10 * i + 30 * (i // 9), 8)
+    trace.advice("rounds-on-a-cpu")
+    facts = json.loads(run("info", "--format", "json", "rounds-on-a-cpu.json")[1])["facts"]
+    expect(facts["step.source"] == "whole-trace", f"rounds on a CPU: steps by {facts['step.source']}")
+    expect(facts.get("step.meaning") == "10 rounds of the same ops, 120.0 µs each", f"rounds on a CPU: {facts.get('step.meaning')}")
+
+
+@case
 def the_device_alone():
     """Kernels that fill a third of the recording, without anything of the host: a share of their time is all that can be told.
     With the host's ops there are prices."""

@@ -215,11 +215,24 @@ static bool infer(struct study *study, const struct runs *runs, const struct mar
         study->steps.meaning = step_is_run(study, program);
     }
     if (!markers->list.count && profile->format == FORMAT_KINETO) {
-        if (!markers_repeats(profile, scratch, markers))
+        if (!markers_repeats(profile, true, scratch, markers))
             return false;
         study->steps.meaning = STR("a row of ops that comes again");
     }
     return true;
+}
+
+/* On processors a row of ops that comes again is told, and makes no steps: it may be the waste
+ * itself, the same work for each part of a batch. */
+static bool whole_trace(struct study *study, struct arena *scratch)
+{
+    struct markers rounds = { 0 };
+
+    if (study->profile->format == FORMAT_KINETO &&
+        !markers_repeats(study->profile, false, scratch, &rounds))
+        return false;
+    study->steps.meaning = step_is_whole(study, &rounds, scratch);
+    return steps_whole_trace(study, scratch);
 }
 
 bool steps_find(struct study *study, struct arena *scratch)
@@ -251,10 +264,8 @@ bool steps_find(struct study *study, struct arena *scratch)
     }
     if (!markers.list.count && !infer(study, &runs, &program, scratch, &markers))
         return false;
-    if (!markers.list.count) {
-        study->steps.meaning = (struct str) { 0 };
-        return steps_whole_trace(study, scratch);
-    }
+    if (!markers.list.count)
+        return whole_trace(study, scratch);
     if (markers.list.items[0].family)
         study->steps.marker_name = intern_str(names, markers.list.items[0].family).data;
     return make_windows(study, &markers, scratch) && steps_follow_device(study, scratch) &&

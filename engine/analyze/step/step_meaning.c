@@ -1,6 +1,8 @@
 #include "analyze/step/step_meaning.h"
 
+#include "base/sample.h"
 #include "base/text.h"
+#include "base/unit.h"
 
 struct str step_is_run(const struct study *study, const struct markers *markers)
 {
@@ -36,5 +38,21 @@ struct str step_is_sessions(const struct study *study, size_t period)
     if (period < 2)
         return STR("a run of the session");
     text_print(&words, "%zu runs of the session, one after the other", period);
+    return text_str(&words);
+}
+
+struct str step_is_whole(const struct study *study, const struct markers *rounds,
+                         struct arena *scratch)
+{
+    struct text words = { .arena = study->arena };
+    double     *lengths = arena_new_array(scratch, double, rounds->list.count + 1);
+
+    for (size_t i = 0; lengths && i < rounds->list.count; i++)
+        lengths[i] = (double)(rounds->list.items[i].end_ns - rounds->list.items[i].start_ns);
+    if (!lengths || !rounds->list.count)
+        return STR("");
+    text_print(&words, "%zu rounds of the same ops, ", rounds->list.count);
+    unit_print(&words, sample_median(lengths, rounds->list.count), UNIT_NS);
+    text_add(&words, STR(" each"));
     return text_str(&words);
 }

@@ -12,5 +12,9 @@ struct str step_is_run(const struct study *study, const struct markers *markers)
 struct str step_is_call(const struct study *study, const struct markers *markers);
 /* Of recorded runs of a session, `period` a step. */
 struct str step_is_sessions(const struct study *study, size_t period);
+/* Of a recording that counts as one, by rounds of the same ops in it; empty where nothing comes again.
+ * A round may be an iteration, or the same work for each part of a batch: which, nothing tells. */
+struct str step_is_whole(const struct study *study, const struct markers *rounds,
+                         struct arena *scratch);
 
 #endif

@@ -236,7 +236,6 @@ static void keep_alike(struct markers *markers, struct arena *arena)
     markers->list.count = count >= FEWEST_ROUNDS && markers_are_alike(markers, arena) ? count : 0;
 }
 
-/* On a CPU the row may be the waste itself: the same work for each part of a batch. */
 static bool has_streams(const struct profile *profile, uint32_t host)
 {
     for (uint32_t t = 0; t < profile->timelines.count; t++)
@@ -246,13 +245,14 @@ static bool has_streams(const struct profile *profile, uint32_t host)
     return false;
 }
 
-bool markers_repeats(struct profile const *profile, struct arena *arena, struct markers *markers)
+bool markers_repeats(struct profile const *profile, bool on_streams, struct arena *arena,
+                     struct markers *markers)
 {
     for (uint32_t host = 0; host < profile->hosts.count; host++) {
         struct calls  leader = { 0 };
         struct marker marker = { .host = host, .number = -1 };
 
-        if (!has_streams(profile, host))
+        if (has_streams(profile, host) != on_streams)
             continue;
         for (uint32_t t = 0; t < profile->timelines.count; t++) {
             struct calls calls = { 0 };
