@@ -59,7 +59,7 @@ workers.]],
       remedy = { text = (
         "If %d is the number of workers, one of them is slow or gets the costly samples: prefetch more, sort or "
         .. "bucket by cost. If it is the length of an epoch, keep the workers."):format(period),
-                 code = "DataLoader(ds, num_workers=8, persistent_workers=True, prefetch_factor=8)" },
+                 code = "DataLoader(ds, num_workers=os.cpu_count(), persistent_workers=True, prefetch_factor=8)" },
       impact = impact.exposed { ns = ns },
       claims = { { parts = { "input" } } },
       confidence = "medium",

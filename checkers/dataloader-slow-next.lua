@@ -35,9 +35,7 @@ without workers, which have a rule of their own.]],
         fmt.pct(ns / step_ns), fmt.pct(cfg.min_share), fmt.ms(top.max_ns)),
       remedy = { text = "Less work for each batch: faster storage, smaller images, precomputed parts; or more workers, "
                    .. "where cores are free.",
-                 code = p:has("device.count")
-                   and "DataLoader(ds, num_workers=16, persistent_workers=True, prefetch_factor=8)"
-                   or "DataLoader(ds, num_workers=os.cpu_count(), persistent_workers=True)" },
+                 code = "DataLoader(ds, num_workers=os.cpu_count(), persistent_workers=True, prefetch_factor=4)" },
       impact = impact.exposed { ns = ns },
       claims = { { parts = { "input" } } },
       confidence = "medium",

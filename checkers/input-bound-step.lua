@@ -59,8 +59,9 @@ min_ahead_share on. A rule that names the stage at fault takes the place of this
       jax = { text = "Produce and copy the next batch in a background thread while the step runs." },
       -- Workers share a processor's cores with the step, and pinned memory is for copies to a device.
       pytorch = { text = "Load batches in worker processes ahead of the step.",
-                  code = p:has("device.count") and "DataLoader(ds, num_workers=8, pin_memory=True, "
-                    .. "persistent_workers=True)" or "DataLoader(ds, num_workers=2, persistent_workers=True)" },
+                  code = p:has("device.count") and "DataLoader(ds, num_workers=min(8, os.cpu_count()), "
+                    .. "pin_memory=True, persistent_workers=True)"
+                    or "DataLoader(ds, num_workers=2, persistent_workers=True)" },
     }
     if activities and activities:where { name = { like = "_MultiProcessingDataLoaderIter" } }:count() > 0 then
       remedy.pytorch = { text = "Make less work of each batch, for the loader has workers and the step still waits: "

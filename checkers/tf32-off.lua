@@ -15,6 +15,8 @@ return rule {
     speedup_high = { default = 12, min = 1, max = 32, unit = "ratio", doc = "at most, in 16 bits" },
     of_peaks = { default = 1.2, min = 0.5, max = 2, unit = "ratio",
                  doc = "how much faster at most, over what peaks differ by: float32 stays further below its own" },
+    worth = { default = 1.5, min = 1, max = 4, unit = "ratio",
+              doc = "how much faster products are in TF32 at least, for that to be what to do" },
     attention_speedup = { default = 6, min = 1, max = 32, unit = "ratio",
                           doc = "how much faster attention in float32 is in 16 bits" },
   },
@@ -60,14 +62,20 @@ unknown kind.]],
     local code = { pytorch = "torch.set_float32_matmul_precision('high')\ntorch.backends.cudnn.allow_tf32 = True",
                    tensorflow = "tf.config.experimental.enable_tensor_float_32_execution(True)",
                    jax = "jax.config.update('jax_default_matmul_precision', 'tensorfloat32')" }
+    -- A card that takes TF32 hardly faster than float32 is fast in 16 bits alone.
+    local is_slow = faster_low < cfg.worth
+    local half = is_slow and p:has("device.half_type") and p:in_16_bits() or nil
     return finding {
       title = ("%s of float32 products a step run without TF32"):format(fmt.ms(ns)),
       subject = { kernel = top[1].name },
       evidence = evidence,
       condition = ("such products take %s of the step, %s accepted"):format(
         fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
-      remedy = { text = "Allow TF32 unless the program needs all of float32's bits; where 16 bits do, they save more.",
-                 code = code[p.framework] },
+      remedy = half and half.code
+        and { text = ("Compute products in %s; this card takes TF32 hardly faster than float32."):format(half.dtype),
+              code = half.code }
+        or { text = "Allow TF32 unless the program needs all of float32's bits; where 16 bits do, they save more.",
+             code = code[p.framework] },
       impact = impact.exposed { ns = math.min(ns, step_ns), low = low_ns, high = high_ns },
       claims = { { parts = { "compute" }, factor = 0.001 } }, -- faster products are still launched
       confidence = "medium",
