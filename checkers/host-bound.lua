@@ -28,6 +28,34 @@ local function of_host(p, cfg)
   }
 end
 
+-- Ops whose libraries try out which kernel is fastest, for as long as computing takes.
+local tries = { product = true, convolution = true }
+
+-- What the host did for longest while the device waited, and how long ops took that compute on the CPU: one that only
+-- launches takes some microseconds, unless it tries out which kernel is fastest.
+local function host_work(p, cfg, host_ns)
+  local by_name, list, computing_ns, first = {}, {}, 0, nil
+  if not p:has("activities") then return list, 0, nil end
+  local rows = p:table("activities"):where { kind = { like = "^(op|python|annotation|executor|output|compile)$" } }
+  for row in rows:top("path_self_ns", 30):each() do
+    local each_ns = (row.self_ns or 0) / math.max(1, row.events or 1)
+    if not by_name[row.name] then
+      by_name[row.name] = { "of it in " .. row.name, 0, "ns" }
+      list[#list + 1] = by_name[row.name]
+    end
+    by_name[row.name][2] = by_name[row.name][2] + (row.path_self_ns or 0)
+    if row.kind == "op" and each_ns >= cfg.min_computing_ns and not tries[p:class_of(row.name)] then
+      computing_ns, first = computing_ns + (row.path_self_ns or 0), first or row.name
+    end
+  end
+  table.sort(list, function(x, y) return x[2] > y[2] or x[2] == y[2] and x[1] < y[1] end)
+  local named = {}
+  for i = 1, math.min(3, #list) do
+    if list[i][2] >= cfg.min_named * host_ns then named[#named + 1] = list[i] end
+  end
+  return named, computing_ns, first
+end
+
 return rule {
   id = "host-bound", api = 1, version = "1.0.0",
   title = "The host is the limit",
@@ -53,6 +81,10 @@ return rule {
                     doc = "host work of such a step, up to which it is the call itself, and this a fact" },
     max_stalled = { default = 0.5, min = 0, max = 1, unit = "share",
                     doc = "with an accelerator: of the host's part, what a few slow steps alone do" },
+    min_named = { default = 0.05, min = 0, max = 1, unit = "share",
+                  doc = "with an accelerator: of the host's part, what something takes to be named" },
+    min_computing_ns = { default = 500e3, min = 0, max = 1e12, unit = "ns",
+                         doc = "with an accelerator: an op that takes so long itself computes on the CPU" },
     max_busy = { default = 0.60, min = 0, max = 1, unit = "share",
                  doc = "with an accelerator: its busy time over the step" },
   },
@@ -91,18 +123,25 @@ behind computation, and beside an accelerator where a few slow steps alone are m
       local is_jitted = p:has("runs.count") and p.fact["runs.count"] <= 3
       local code = { jax = not is_jitted and "step = jax.jit(step)" or nil, pytorch = "model = torch.compile(model)",
                      tensorflow = "@tf.function(jit_compile=True)" }
+      local did, computing_ns, computes = host_work(p, cfg, host_ns)
+      local evidence = { { "host work that the device waits for, a step", host_ns, "ns", share = host_share } }
+      for _, row in ipairs(did) do evidence[#evidence + 1] = row end
+      for _, row in ipairs { { "device idle", idle, "share" }, { "device busy", busy, "share" },
+                             { "launch calls over the step", launch, "ratio" } } do
+        evidence[#evidence + 1] = row
+      end
       return finding {
         title = ("The device waits for the host for %s of each step"):format(fmt.ms(host_ns)),
         severity = (is_one or p:host_limit().severity == "info") and "info" or "error",
-        evidence = { { "host work that the device waits for, a step", host_ns, "ns", share = host_share },
-                     { "device idle", idle, "share" }, { "device busy", busy, "share" },
-                     { "launch calls over the step", launch, "ratio" } },
+        evidence = evidence,
         condition = ("%d of 3 signs: idle %s, launch calls %s of the step, busy %s"):format(
           signs, fmt.pct(idle), fmt.pct(launch), fmt.pct(busy)),
         remedy = is_one and { text = "Each step is a few launches of short work: give a call more, a larger batch or "
                                 .. "several steps.",
                               code = p.framework == "jax" and
                                 "run = jax.jit(lambda s, xs: jax.lax.scan(step, s, xs)[0])" or nil } or
+          computing_ns >= 0.5 * host_ns and { text = ("Compute on the device what runs on the CPU, %s first, or before "
+            .. "the step."):format(computes) } or
           { text = "Compile or capture the step, move host work off the thread that launches, or batch more.",
             code = code[p.framework] },
         impact = impact.replay { { "scale", parts = { "host" }, factor = 0.4 } },
@@ -156,6 +195,14 @@ behind computation, and beside an accelerator where a few slow steps alone are m
       facts = { ["step.ns"] = 1e7, ["host.dispatch_ns"] = 1e6, ["part.host_ns"] = 6.5e6, ["part.host_share"] = 0.65,
                 ["device.idle_share"] = 0.65, ["device.busy_share"] = 0.35, ["launch.ns_per_step"] = 5e5,
                 ["part.compute_ns"] = 3.5e6 } },
+    { name = "a device that waits for ops on the CPU", framework = "pytorch", format = "kineto", finding = true,
+      severity = "info", replay = { 4e6 },
+      facts = { ["step.ns"] = 1e7, ["host.dispatch_ns"] = 1e6, ["part.host_ns"] = 6.5e6, ["part.host_share"] = 0.65,
+                ["device.idle_share"] = 0.65, ["device.busy_share"] = 0.35, ["launch.ns_per_step"] = 5e5,
+                ["part.compute_ns"] = 3.5e6 },
+      tables = { activities = { { name = "aten::tril", kind = "op", events = 2, self_ns = 5e6, path_self_ns = 5e6 },
+                                { name = "aten::add", kind = "op", events = 50, self_ns = 1e6,
+                                  path_self_ns = 5e5 } } } },
     { name = "one short program a step", framework = "jax", format = "xspace", finding = true, severity = "info",
       replay = { 1.2e5 },
       facts = { ["step.ns"] = 3e5, ["host.dispatch_ns"] = 1e5, ["part.host_ns"] = 2e5, ["part.host_share"] = 0.66,
