@@ -46,11 +46,14 @@ return rule {
   params = {
     min_share = { default = 0.02, min = 0, max = 1, unit = "share",
       doc = "time it costs over the step from which this is said" },
+    min_rounds = { default = 3, min = 2, max = 1e6, unit = "count",
+      doc = "rounds of the same ops, from which a recording without steps is no half of a training step" },
     min_graph_share = { default = 0.15, min = 0, max = 1, unit = "share", doc = "the same with TensorFlow" },
   },
   doc = [[
 Dropout draws random numbers and drops values, which makes inference slower and its answers worse. Priced as its time;
-on the host, attention that drops cannot use its one kernel, and all of it but its products counts. In a
+on the host, attention that drops cannot use its one kernel, and all of it but its products counts. In the same mode
+PyTorch's batch norms take the statistics of each batch, which is three passes instead of one. In a
 program of TensorFlow without gradients the ops of layers that draw masks count, and with them the statistics that
 batch norm takes of each batch in the same mode. Silent where a backward pass runs, and where dropout hands its input
 on.]],
@@ -61,22 +64,33 @@ on.]],
       return skip { reason = "neither eager PyTorch nor ops of TensorFlow are recorded",
                     capture = "a host timeline" }
     end
-    local step_ns = p.fact["step.ns"]
-    local high_ns = p.fact["torch.dropout_ns"]
-    if p.fact["torch.backward_nodes"] > 0 or high_ns < cfg.min_share * step_ns then return nil end
-    local low_ns = 0.8 * high_ns
-    local title = ("Dropout takes %s of each step, and nothing is trained"):format(fmt.ms(high_ns))
-    local evidence = { { "dropout a step", high_ns, "ns", share = math.min(1, high_ns / step_ns) } }
-    local condition = ("dropout takes %s of the step, %s accepted; no backward node in any step"):format(
-      fmt.pct(high_ns / step_ns), fmt.pct(cfg.min_share))
-
+    local step_ns, drop_ns = p.fact["step.ns"], p.fact["torch.dropout_ns"]
+    -- With running statistics a batch norm is one pass instead of three. Of a recording without steps, which may be
+    -- half of a training step, nothing is known before the same work came several times.
+    local norm_ns = (p.fact["torch.own_statistics_ns"] or 0)
+    if p.fact["step.source"] == "whole-trace" and (p.fact["step.rounds"] or 0) < cfg.min_rounds then norm_ns = 0 end
+    local ns = drop_ns + norm_ns
+    if p.fact["torch.backward_nodes"] > 0 or ns < cfg.min_share * step_ns then return nil end
+    local low_ns, high_ns = 0.8 * drop_ns + 0.5 * norm_ns, drop_ns + 0.9 * norm_ns
+    local evidence = {}
+    if drop_ns > 0 then
+      evidence[1] = { "dropout a step", drop_ns, "ns", share = math.min(1, drop_ns / step_ns) }
+    end
+    if norm_ns > 0 then
+      evidence[#evidence + 1] = { "batch norms by the batch's own statistics a step", norm_ns, "ns",
+                                  share = math.min(1, norm_ns / step_ns) }
+    end
     return finding {
-      title = title,
+      title = ("%s %s of each step, and nothing is trained"):format(
+        drop_ns >= norm_ns and "Dropout takes" or "Statistics of batches for batch norm take",
+        fmt.ms(math.max(drop_ns, norm_ns))),
       evidence = evidence,
-      condition = condition,
-      remedy = { text = "Switch the model to evaluation.",
+      condition = ("%s of the step, %s accepted; no backward node in any step"):format(
+        fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
+      remedy = { text = "Switch the model to evaluation: its answers then do not depend on what else is in the batch.",
                  code = "model.eval()" },
-      impact = impact.exposed { ns = high_ns, low = low_ns, high = high_ns },
+      impact = impact.exposed { ns = math.min(ns, step_ns), low = math.min(low_ns, step_ns),
+                                high = math.min(high_ns, step_ns) },
       confidence = "medium",
     }
   end,
@@ -84,6 +98,14 @@ on.]],
   examples = {
     { name = "still training mode", framework = "pytorch", finding = true, impact_ns = 1.8e6,
       facts = { ["step.ns"] = 1e7, ["torch.dropout_ns"] = 2e6, ["torch.backward_nodes"] = 0 } },
+    -- Half to nine tenths of 2 ms.
+    { name = "batch norms of ten forward passes", framework = "pytorch", format = "kineto", finding = true,
+      impact_ns = 1.4e6,
+      facts = { ["step.ns"] = 1e7, ["step.source"] = "whole-trace", ["step.rounds"] = 10, ["torch.dropout_ns"] = 0,
+                ["torch.own_statistics_ns"] = 2e6, ["torch.backward_nodes"] = 0 } },
+    { name = "batch norms of one forward pass", framework = "pytorch", format = "kineto", finding = false,
+      facts = { ["step.ns"] = 1e7, ["step.source"] = "whole-trace", ["torch.dropout_ns"] = 0,
+                ["torch.own_statistics_ns"] = 2e6, ["torch.backward_nodes"] = 0 } },
     -- 6 of 8 ms of ops, which take 4 ms of the step: 3 ms, of which 0.8 to all are expected.
     { name = "scores in training mode", framework = "tensorflow", format = "xspace", finding = true, impact_ns = 2.7e6,
       facts = { ["step.ns"] = 5e6, ["part.compute_ns"] = 4e6 },

@@ -39,7 +39,7 @@ return rule {
   doc = [[
 Each op is recorded with its inputs for a backward pass, and its results are kept until the last one is done, but no
 backward pass and no optimizer runs in any step; where no steps are marked, stacks of Python show a model that is called
-several times. Priced as a part of the forward pass, more of it where calls are
+several times, or the same ops come several times. Priced as a part of the forward pass, more of it where calls are
 short: each makes a node and keeps its inputs. Silent where an accelerator computes: recording is the host's work. Where
 backward nodes ran, ops below them that are recorded themselves, as create_graph=True asks for, while no node of the
 recording goes back through one of them: four microseconds each, and of activations all but one pass, for their
@@ -51,7 +51,8 @@ gradients are spelled out in ops that can be differentiated.]],
     if p.fact["torch.backward_nodes"] > 0 then return kept_graph(p, cfg) end
     if (p.fact["torch.update_calls"] or 0) > 0 then return nil end
     -- Half a training step looks alike, but calls a model once or twice.
-    local models = p:has("torch.model_calls") and p.fact["torch.model_calls"] or 0
+    local models = math.max(p:has("torch.model_calls") and p.fact["torch.model_calls"] or 0,
+                            p:has("step.rounds") and p.fact["step.rounds"] or 0)
     if p.fact["step.source"] == "whole-trace" and models < cfg.min_models then return nil end
     if calls < cfg.min_calls or recorded < cfg.min_recorded * calls then return nil end
     local forward_ns = p.fact["torch.forward_ns"] + (p.fact["torch.forward_gap_ns"] or 0)
@@ -88,6 +89,10 @@ gradients are spelled out in ops that can be differentiated.]],
       facts = { ["step.ns"] = 1e7, ["step.source"] = "whole-trace", ["torch.model_calls"] = 6,
           ["torch.forward_ns"] = 9e6, ["torch.forward_calls"] = 100, ["torch.forward_gap_ns"] = 0,
           ["torch.recorded_calls"] = 95, ["torch.backward_nodes"] = 0 } },
+    { name = "rounds that nothing marks", framework = "pytorch", finding = true, impact_ns = 9e5,
+      facts = { ["step.ns"] = 1e7, ["step.source"] = "whole-trace", ["step.rounds"] = 10, ["torch.forward_ns"] = 9e6,
+          ["torch.forward_calls"] = 100, ["torch.forward_gap_ns"] = 0, ["torch.recorded_calls"] = 95,
+          ["torch.backward_nodes"] = 0 } },
     { name = "half a step", framework = "pytorch", finding = false,
       facts = { ["step.ns"] = 1e7, ["step.source"] = "whole-trace", ["torch.model_calls"] = 1,
           ["torch.forward_ns"] = 9e6, ["torch.forward_calls"] = 100, ["torch.forward_gap_ns"] = 0,

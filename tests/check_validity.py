@@ -330,6 +330,7 @@ def unmarked_rounds_on_a_cpu():
     trace.advice("rounds-on-a-cpu")
     facts = json.loads(run("info", "--format", "json", "rounds-on-a-cpu.json")[1])["facts"]
     expect(facts["step.source"] == "whole-trace", f"rounds on a CPU: steps by {facts['step.source']}")
+    expect(facts.get("step.rounds") == 10, f"rounds on a CPU: {facts.get('step.rounds')}")
     expect(facts.get("step.meaning") == "10 rounds of the same ops, 120.0 µs each", f"rounds on a CPU: {facts.get('step.meaning')}")
 
 

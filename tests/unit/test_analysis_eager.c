@@ -598,6 +598,25 @@ TEST(attention_that_drops_is_priced)
     builder_free(&program.b);
 }
 
+/* A batch norm of 7 us whose module counts the batch before it, as while it trains; one of 3 us that
+ * does not, and one behind another op. */
+TEST(batch_norms_by_own_statistics)
+{
+    struct program program;
+    struct err     err = { 0 };
+
+    start(&program);
+    call(&program, "aten::conv2d", NULL, 50000);
+    call(&program, "aten::add_", NULL, 1000);
+    call(&program, "aten::batch_norm", NULL, 7000);
+    call(&program, "aten::relu_", NULL, 2000);
+    call(&program, "aten::batch_norm", NULL, 3000);
+    builder_finish(&program.b);
+    assert_true(analysis_eager_step.run(&program.b.study, &err));
+    assert_true(builder_fact(&program.b, "torch.own_statistics_ns") == 7000);
+    builder_free(&program.b);
+}
+
 /* Two tables of 1000 x 8 and one of 1000 x 1 for 64 lookups hand 8000, 8000 and 1000 elements to
  * their parameters; one of 300 x 8 has fewer than ten rows a lookup, and weights are no table. The
  * tables that are asked about have the same rows, of which most are looked up in the wide ones. */

@@ -58,6 +58,7 @@ enum step_fact {
     APPENDS_NS,
     APPENDS_COUNT,
     DROPOUT_NS,
+    OWN_STATISTICS_NS,
     EMBEDDING_NS,
     EMBEDDING_ROWS,
     EMBEDDING_LOOKUPS,
@@ -137,6 +138,9 @@ static const struct fact_spec produces[] = {
     [DROPOUT_NS] = { "torch.dropout_ns", UNIT_NS,
                      "dropout a step; of attention that drops, all but its products, since one "
                      "kernel does it otherwise" },
+    [OWN_STATISTICS_NS] = { "torch.own_statistics_ns", UNIT_NS,
+                            "batch norms a step that take the batch's own statistics, as while "
+                            "a model trains" },
     [EMBEDDING_NS] = { "torch.embedding_gradient_ns", UNIT_NS,
                        "dense gradients of embedding tables a step" },
     [EMBEDDING_ROWS] = { "torch.embedding_rows", UNIT_COUNT, "rows of the largest table" },
@@ -303,6 +307,15 @@ static double dropout_ns(struct summer *summer, const struct eager_call *call)
     return call->work_ns - call->products_ns;
 }
 
+/* Its module counts the batches right before, while it trains. */
+static bool takes_own_statistics(const struct profile *profile, const struct eager_call *call,
+                                 const struct eager_call *before)
+{
+    return before && eager_is_together(before, call) &&
+           str_equal(profile_str(profile, call->type), STR("aten::batch_norm")) &&
+           str_equal(profile_str(profile, before->type), STR("aten::add_"));
+}
+
 static bool is_append(struct summer *summer, const struct eager_call *call)
 {
     return trait_of(summer, call->type) == TRAIT_CONCAT &&
@@ -334,6 +347,8 @@ static bool count_forward(struct summer *summer, uint32_t at, const struct eager
             summer->sums[APPENDS_NS] += pause_ns < before->work_ns ? pause_ns : before->work_ns;
     }
     summer->sums[DROPOUT_NS] += dropout_ns(summer, call);
+    if (takes_own_statistics(summer->study->profile, call, before))
+        summer->sums[OWN_STATISTICS_NS] += ns;
     if (trait == TRAIT_COPY && call->conversion_ns > 0) {
         summer->sums[COPIES_COUNT]++;
         summer->sums[COPIES_NS] += ns + call->backward_ns;

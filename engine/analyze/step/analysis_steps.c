@@ -48,6 +48,8 @@ static const struct fact_spec produces[] = {
     { "step.source", UNIT_NAME, "how steps were found: marker, session, inferred, whole-trace" },
     { "step.marker_name", UNIT_NAME, "name of the markers" },
     { "step.meaning", UNIT_NAME, "what a step was taken to be, where nothing marks one" },
+    { "step.rounds", UNIT_COUNT,
+      "rounds of the same ops, in a recording on a CPU that nothing divides into steps" },
     { "step.warmup_ns", UNIT_NS, "time of the first step, left out as warm-up" },
     { "step.between_ns", UNIT_NS, "median time between the end of a marker and the next one" },
     { "step.pause_ns", UNIT_NS,
@@ -73,6 +75,7 @@ enum {
     FACT_SOURCE,
     FACT_MARKER_NAME,
     FACT_MEANING,
+    FACT_ROUNDS,
     FACT_WARM_UP,
     FACT_BETWEEN,
     FACT_PAUSE,
@@ -387,6 +390,8 @@ static bool set_facts(struct study *study, struct arena *scratch)
         !facts_set_text(facts, &produces[FACT_MARKER_NAME], str_from(steps->marker_name)))
         return false;
     if (steps->meaning.len && !facts_set_text(facts, &produces[FACT_MEANING], steps->meaning))
+        return false;
+    if (steps->rounds && !facts_set(facts, &produces[FACT_ROUNDS], steps->rounds))
         return false;
     double first_ns = warm_up_ns(steps);
 

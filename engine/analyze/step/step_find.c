@@ -231,6 +231,7 @@ static bool whole_trace(struct study *study, struct arena *scratch)
     if (study->profile->format == FORMAT_KINETO &&
         !markers_repeats(study->profile, false, scratch, &rounds))
         return false;
+    study->steps.rounds = (uint32_t)rounds.list.count;
     study->steps.meaning = step_is_whole(study, &rounds, scratch);
     return steps_whole_trace(study, scratch);
 }

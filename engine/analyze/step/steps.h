@@ -36,6 +36,7 @@ struct steps {
     bool             is_uneven; /* the mean is far above the median: steps_ns is the mean */
     double      pause_ns;    /* a step's time between session runs that were recorded one by one */
     const char *marker_name; /* "train", "ProfilerStep" … or NULL */
+    uint32_t    rounds;      /* of the same ops, in a recording on processors without steps; 0: none */
     struct str  meaning;     /* "a call of predict": where nothing marks steps; else empty */
 };
 
