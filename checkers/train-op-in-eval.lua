@@ -12,6 +12,21 @@ local function kept_graph(p, cfg)
   } or nil
 end
 
+-- Of a single pass it is not known whether it is inference, or a training step cut short.
+local function one_pass(calls, recorded)
+  return finding {
+    title = "A forward pass alone, recorded for a backward pass that the recording does not hold",
+    severity = "info",
+    evidence = { { "calls", calls, "count" }, { "of them recorded", recorded, "count" } },
+    condition = ("%s of the calls recorded; no backward node, no update"):format(fmt.pct(recorded / calls)),
+    remedy = { text = "Inference needs neither gradients nor, for batch norm and dropout, the mode of training; of "
+                 .. "training record whole steps.",
+               code = "model.eval()\nwith torch.inference_mode():\n    y = model(x)" },
+    impact = impact.none(),
+    confidence = "medium",
+  }
+end
+
 return rule {
   id = "train-op-in-eval", api = 1, version = "1.0.0",
   title = "Inference records gradients",
@@ -39,7 +54,8 @@ return rule {
   doc = [[
 Each op is recorded with its inputs for a backward pass, and its results are kept until the last one is done, but no
 backward pass and no optimizer runs in any step; where no steps are marked, stacks of Python show a model that is called
-several times, or the same ops come several times. Priced as a part of the forward pass, more of it where calls are
+several times, or the same ops come several times; a single pass, which may be half of a training step, is a note
+without a price. Priced as a part of the forward pass, more of it where calls are
 short: each makes a node and keeps its inputs. Silent where an accelerator computes: recording is the host's work. Where
 backward nodes ran, ops below them that are recorded themselves, as create_graph=True asks for, while no node of the
 recording goes back through one of them: four microseconds each, and of activations all but one pass, for their
@@ -53,8 +69,8 @@ gradients are spelled out in ops that can be differentiated.]],
     -- Half a training step looks alike, but calls a model once or twice.
     local models = math.max(p:has("torch.model_calls") and p.fact["torch.model_calls"] or 0,
                             p:has("step.rounds") and p.fact["step.rounds"] or 0)
-    if p.fact["step.source"] == "whole-trace" and models < cfg.min_models then return nil end
     if calls < cfg.min_calls or recorded < cfg.min_recorded * calls then return nil end
+    if p.fact["step.source"] == "whole-trace" and models < cfg.min_models then return one_pass(calls, recorded) end
     local forward_ns = p.fact["torch.forward_ns"] + (p.fact["torch.forward_gap_ns"] or 0)
     local calls_ns = math.min(recorded * cfg.call_ns, cfg.max_gain * forward_ns)
     local high_ns = math.min(math.max(cfg.gain * forward_ns, calls_ns), step_ns)
@@ -93,7 +109,7 @@ gradients are spelled out in ops that can be differentiated.]],
       facts = { ["step.ns"] = 1e7, ["step.source"] = "whole-trace", ["step.rounds"] = 10, ["torch.forward_ns"] = 9e6,
           ["torch.forward_calls"] = 100, ["torch.forward_gap_ns"] = 0, ["torch.recorded_calls"] = 95,
           ["torch.backward_nodes"] = 0 } },
-    { name = "half a step", framework = "pytorch", finding = false,
+    { name = "half a step", framework = "pytorch", finding = true, severity = "info",
       facts = { ["step.ns"] = 1e7, ["step.source"] = "whole-trace", ["torch.model_calls"] = 1,
           ["torch.forward_ns"] = 9e6, ["torch.forward_calls"] = 100, ["torch.forward_gap_ns"] = 0,
           ["torch.recorded_calls"] = 95, ["torch.backward_nodes"] = 0 } },

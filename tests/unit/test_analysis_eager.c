@@ -598,8 +598,8 @@ TEST(attention_that_drops_is_priced)
     builder_free(&program.b);
 }
 
-/* A batch norm of 7 us whose module counts the batch before it, as while it trains; one of 3 us that
- * does not, and one behind another op. */
+/* A batch norm of 7 us whose module counts the batch before it, as while it trains; one of 3 us
+ * that does not, and one behind another op. */
 TEST(batch_norms_by_own_statistics)
 {
     struct program program;
