@@ -41,9 +41,9 @@ Python alone, as the one of a server that takes requests, is told to be no work'
           :format(fmt.many(launches, "launch", "launches"), fmt.many(ops, "op", "ops")),
       remedy = is_bystander and { text = "Give the recording of the process that runs the model: workers of a server "
           .. "write their own, beside this one." } or
-               { text = "Let the profiler read the device: counters for users that are not root, a CUPTI that fits "
-                   .. "the driver, no second profiler. Where the program is meant for the CPU, hide the accelerator "
-                   .. "from it.",
+               { text = "Let the profiler read the device: counters for users that are not root (under WSL in NVIDIA's "
+                   .. "control panel on Windows), a CUPTI that fits the driver, no second profiler. Where the "
+                   .. "program is meant for the CPU, hide the accelerator from it.",
                  code = p.framework == "pytorch" and "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])"
                    or nil },
       impact = impact.none(),

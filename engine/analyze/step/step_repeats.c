@@ -99,11 +99,15 @@ static int by_period_and_first(const void *a, const void *b)
 /* Whether nearly all calls of [from, end) are those a period later. */
 static bool is_same_after(const struct calls *calls, size_t from, size_t end, size_t period)
 {
-    size_t same = 0, compared = 0;
+    size_t last = calls->list.count > period ? calls->list.count - period : 0;
+    size_t until = end < last ? end : last, others = 0;
 
-    for (size_t i = from; i < end && i + period < calls->list.count; i++, compared++)
-        same += calls->list.items[i].name == calls->list.items[i + period].name;
-    return (double)same >= LEAST_SAME * (double)compared;
+    for (size_t i = from; i < until; i++) {
+        others += calls->list.items[i].name != calls->list.items[i + period].name;
+        if ((double)others > (1 - LEAST_SAME) * (double)(until - from))
+            return false;
+    }
+    return true;
 }
 
 /* Whether a name is called once in each round of the calls from one on, `count` times. */
