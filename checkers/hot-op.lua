@@ -157,6 +157,9 @@ local opaque = { fusion = true, ["custom-call"] = true, call = true }
 -- What is known of how far the ops of a kernel are from what the device can do.
 local function roof(p, op)
   if not op or op == "" then return "not known: kernels without an op, as a replayed graph has them, tell no sizes" end
+  if op:find("^CompiledFunction") then
+    return "not known: code that torch.compile made tells no sizes of its products"
+  end
   if not p:has("roofline") then return "not known: sizes or this device's peaks are not recorded" end
   local rows = p:table("roofline")
   if rows:where { op = op }:count() == 0 then rows = rows:where { type = op } else rows = rows:where { op = op } end
@@ -172,7 +175,8 @@ end
 local function of_kernels(p, cfg)
   local kernels, step_ns = p:table("kernels"), p.fact["step.ns"]
   local ops = grouped(kernels, function(row)
-    local is_opaque = opaque[row.op_type or ""] or (row.op or ""):find("^command_buffer")
+    -- Code that torch.compile made is one op to PyTorch.
+    local is_opaque = opaque[row.op_type or ""] or (row.op or ""):find("^command_buffer|^CompiledFunction")
     return is_opaque and kinds[row.category] or row.op_type and row.op_type ~= "" and row.op_type
       or row.op and row.op ~= "" and row.op or fmt.kernel(row.family or row.name)
   end)
@@ -203,7 +207,7 @@ local function of_kernels(p, cfg)
   local is_short = mean_ns ~= nil and mean_ns < cfg.short_ns
   local take = remedies[top.key] and top.key ~= "Attention" and "take" or "takes"
   return finding {
-    title = is_class and ("%s %s %s of kernel time, %s first (%s)"):format(
+    title = is_class and first.key ~= class.key and ("%s %s %s of kernel time, %s first (%s)"):format(
       class.key, take, fmt.pct(share), first.key, fmt.pct(first.ns / total_ns))
       or ("%s %s %s of kernel time"):format(top.key, take, fmt.pct(share)),
     severity = share >= cfg.high_share and is_device and not reached:find("^at its roof") and "warn" or "info",
