@@ -1,4 +1,18 @@
 -- The data loader's workers do not keep up with the training loop.
+
+-- How many steps were recorded, where one of them alone waits, and others behind it do not: a chance, the start of an
+-- epoch or one of several workers, too little to tell that they are slower than the loop.
+local function waits_once(p, least_ns)
+  local steps, late, last = 0, 0, nil
+  if not p:has("step_parts") then return nil end
+  for row in p:table("step_parts"):each() do
+    if last and row.number ~= last + 1 then return nil end -- a sample
+    last, steps = row.number, steps + 1
+    if row.input_ns >= least_ns then late = late + 1 end
+  end
+  return steps >= 3 and late == 1 and steps or nil
+end
+
 return rule {
   id = "dataloader-slow-next", api = 1, version = "1.0.0",
   title = "The loader's workers do not keep up",
@@ -14,8 +28,9 @@ return rule {
   },
   doc = [[
 Workers make batches ahead of the loop; a wait for them means that all of them together are slower than the step.
-Priced as the waiting on the path. Silent for waits below 10 ms, which are handing over and pinning, and for loaders
-without workers, which have a rule of their own.]],
+Priced as the waiting on the path. A note where one alone of three steps or more waits: more of them would tell.
+Silent for waits below 10 ms, which are handing over and pinning, and for loaders without workers, which have a rule
+of their own.]],
 
   check = function(p, cfg)
     local step_ns = p.fact["step.ns"]
@@ -24,16 +39,19 @@ without workers, which have a rule of their own.]],
     if not top or top.path_ns < cfg.min_share * step_ns or top.max_ns < cfg.min_wait_ns then return nil end
 
     local ns = math.min(top.path_ns, step_ns)
+    local once_of = waits_once(p, math.max(cfg.min_wait_ns, cfg.min_share * step_ns))
     return finding {
-      title = ("The loop waits %s a step for the loader's workers"):format(fmt.ms(ns)),
-      severity = ns >= 0.2 * step_ns and "error" or "warn",
+      title = once_of and ("One of %d steps waits %s for the loader's workers"):format(once_of, fmt.ms(top.max_ns))
+        or ("The loop waits %s a step for the loader's workers"):format(fmt.ms(ns)),
+      severity = once_of and "info" or ns >= 0.2 * step_ns and "error" or "warn",
       subject = { op = top.name },
       evidence = { { "waiting for a batch a step", ns, "ns", share = ns / step_ns },
                    { "longest wait", top.max_ns, "ns" },
                    { "batches a step", top.events, "count" } },
       condition = ("waiting for workers takes %s of the step, %s accepted, at worst %s"):format(
         fmt.pct(ns / step_ns), fmt.pct(cfg.min_share), fmt.ms(top.max_ns)),
-      remedy = { text = "Less work for each batch: faster storage, smaller images, precomputed parts; or more workers, "
+      remedy = { text = (once_of and "Record more steps, to see whether it comes again. Then: less" or "Less")
+                   .. " work for each batch: faster storage, smaller images, precomputed parts; or more workers, "
                    .. "where cores are free.",
                  code = "DataLoader(ds, num_workers=os.cpu_count(), persistent_workers=True, prefetch_factor=4)" },
       impact = impact.exposed { ns = ns },
@@ -47,6 +65,18 @@ without workers, which have a rule of their own.]],
       facts = { ["step.ns"] = 1e8, ["input.wait_share"] = 0.25 },
       tables = { activities = { { name = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__",
                                   on_leader = true, path_ns = 2.5e7, events = 1, max_ns = 6e7 } } } },
+    { name = "two of three steps wait", framework = "pytorch", format = "kineto", finding = true, severity = "error",
+      impact_ns = 2e7, facts = { ["step.ns"] = 1e8, ["input.wait_share"] = 0.25 },
+      tables = { step_parts = { { number = 1, input_ns = 6e7 }, { number = 2, input_ns = 1.3e7 },
+                                { number = 3, input_ns = 2e6 } },
+                 activities = { { name = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__",
+                                  on_leader = true, path_ns = 2.5e7, events = 1, max_ns = 6e7 } } } },
+    { name = "one of three steps waits", framework = "pytorch", format = "kineto", finding = true, severity = "info",
+      impact_ns = 2e7, facts = { ["step.ns"] = 1e8, ["input.wait_share"] = 0.25 },
+      tables = { step_parts = { { number = 1, input_ns = 7e7 }, { number = 2, input_ns = 3e6 },
+                                { number = 3, input_ns = 2e6 } },
+                 activities = { { name = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__",
+                                  on_leader = true, path_ns = 2.5e7, events = 1, max_ns = 7e7 } } } },
     { name = "hands over", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7, ["input.wait_share"] = 0.08 },
       tables = { activities = { { name = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__",
