@@ -8,10 +8,35 @@ local TRANSFORMED = {
   code = "gradients = torch.compile(torch.func.vmap(torch.func.grad(loss), in_dims=(None, 0)))",
 }
 
+-- Sent to other processes and waited for: Connection is what pipes, queues and vectors of environments are made of.
+local PIPES = "multiprocessing/connection[.]py"
+local BEHIND_PIPES = "Do cheap work, as that of small environments, in this process: each message is pickled, written "
+  .. "and wakes another. Of costly work send more at once, and take what it gives when the next is on its way."
+
 local function selects(cells)
   local list = {}
   for row in cells:top("ns", 64):each() do list[#list + 1] = { cell = row.cell } end
   return list
+end
+
+-- What a step with long pauses does in them, and what to do.
+local function name_pauses(cells, ns, place, is_input, has_stacks)
+  local piped_ns = cells:where { region = { like = PIPES } }:sum("ns")
+  if not is_input and piped_ns >= 0.5 * ns then
+    local is_environment = place:find("[Ee]nv") and place:find("connection", 1, true)
+    return ("The step sends to other processes and waits for them: %s"):format(fmt.ms(piped_ns)), {
+      text = BEHIND_PIPES,
+      code = is_environment
+        and "envs = DummyVecEnv(makers)   # of Stable-Baselines3; gymnasium.vector.SyncVectorEnv(makers)" or nil }
+  end
+  local title = (is_input and "Python prepares for %s of each step what the step then computes with" or
+                 "Python works %s of each step outside any op"):format(fmt.ms(ns))
+  if place:find("torch/_functorch/", 1, true) then return title, TRANSFORMED, true end
+  return title, {
+    text = is_input and PREPARE_BESIDE
+      or "Move it out of the step: to every hundredth step, to another process, or into tensor ops." ..
+      (has_stacks and "" or " Record with Python stacks to see what it is."),
+    code = not has_stacks and "with torch.profiler.profile(with_stack=True) as prof: ..." or nil }
 end
 
 local function of_pauses(p, cfg, cells)
@@ -30,11 +55,10 @@ local function of_pauses(p, cfg, cells)
   -- At many places, a little at each, it is mostly the library's own, which cannot be moved.
   local is_spread = p.framework == "pytorch" and not has_stacks and worst[1].ns < cfg.min_place_part * ns
   local is_usual = is_once or (share < cfg.max_usual_share or is_spread) and not p:has("device.idle_share")
-  local is_input = worst[1].cause == "wait.input"
-  local is_transform = (worst[1].region or ""):find("torch/_functorch/", 1, true)
+  local title, remedy, is_transform = name_pauses(cells, ns, worst[1].region or "", worst[1].cause == "wait.input",
+    has_stacks)
   return finding {
-    title = (is_input and "Python prepares for %s of each step what the step then computes with" or
-             "Python works %s of each step outside any op"):format(fmt.ms(ns)),
+    title = title,
     -- Where programs are compiled a little Python that makes the next batch is usual.
     severity = (is_once or is_spread or is_transform or p.framework ~= "pytorch" and share < cfg.min_own_share)
       and "info" or "warn",
@@ -42,10 +66,7 @@ local function of_pauses(p, cfg, cells)
     evidence = evidence,
     condition = ("long pauses take %s of the step, %s accepted"):format(fmt.pct(share),
         fmt.pct(cfg.min_pause_share)),
-    remedy = is_transform and TRANSFORMED or { text = is_input and PREPARE_BESIDE
-                   or "Move it out of the step: to every hundredth step, to another process, or into tensor ops." ..
-                   (has_stacks and "" or " Record with Python stacks to see what it is."),
-               code = not has_stacks and "with torch.profiler.profile(with_stack=True) as prof: ..." or nil },
+    remedy = remedy,
     impact = is_usual and impact.share { ns = ns } or impact.cells(cells),
     claims = is_usual and selects(cells) or nil,
     confidence = is_usual and "low" or "medium",
@@ -312,6 +333,15 @@ where it hides behind computation.]],
       tables = { excess = { { cell = 1, flaw = "long-pause", cause = "python", grade = "B", ns = 3e6, share = 0.3,
                               factor = 0,
                               region = "in train.py(9): step > torch/_functorch/apis.py(244): wrapped" } } } },
+    -- 3 of 4 ms in sending and receiving.
+    { name = "environments behind pipes", framework = "pytorch", format = "kineto", finding = true, severity = "warn",
+      facts = { ["step.ns"] = 1e7, ["python.path_ns"] = 0, ["host.python_before_ns"] = 0, ["part.compute_ns"] = 5e6,
+                ["torch.pauses_ns"] = 3e6, ["torch.forward_calls"] = 100, ["coverage.has_stacks"] = true },
+      replay = { 4e6 },
+      tables = { excess = { { cell = 1, flaw = "long-pause", cause = "python", grade = "B", ns = 3e6, share = 0.3,
+                              factor = 0, region = "in envs.py(9): step > multiprocessing/connection.py(246): recv" },
+                            { cell = 2, flaw = "long-pause", cause = "python", grade = "B", ns = 1e6, share = 0.1,
+                              factor = 0, region = "in policy.py(4): act" } } } },
     { name = "modules that are taken apart at each call", framework = "jax", format = "xspace", finding = true,
       severity = "info", impact_ns = 3.5e6,
       facts = { ["step.ns"] = 1e7, ["python.path_ns"] = 5e6, ["host.python_before_ns"] = 0, ["part.compute_ns"] = 4e6 },
