@@ -185,6 +185,55 @@ local function of_weights(p, cfg)
   }
 end
 
+-- Layers that go over all places in one pass and, in the same step, round by round in a loop that is trained
+-- through: an autoregressive flow that is turned round, a decoder that is fed its own outputs. Generation with a cache
+-- does so, too, but asks for no gradients. Layers are told apart by the last parts of their products' names.
+local function layers_in_both(p, cfg, ops)
+  local looped, once, both, rounds, is_trained = {}, {}, 0, 0, false
+  for row in ops:each() do
+    local class, layer = p:class_of(row.type or ""), (row.name or ""):match("([^/]+/[^/]+/[^/]+)$")
+    local is_product = layer and (class == "product" or class == "convolution")
+    if is_product and row.name:find("(?:^|/)while(?:_[0-9]+)?(?:_grad)?/") then
+      looped[layer], rounds = row.calls >= cfg.min_turns, math.max(rounds, row.calls)
+      is_trained = is_trained or row.calls >= cfg.min_turns and row.name:find("/while(?:_[0-9]+)?_grad/") ~= nil
+    elseif is_product and row.calls <= cfg.max_once then
+      once[layer] = true
+    end
+  end
+  for layer in sorted_pairs(looped) do both = both + (looped[layer] and once[layer] and 1 or 0) end
+  return is_trained and both or 0, rounds
+end
+
+local function of_known_places(p, cfg)
+  if p.framework ~= "tensorflow" then return nil end
+  local ops = p:table("ops")
+  local loops = ops:where { name = { like = "(^|/)while(_[0-9]+)?(_grad)?/" }, calls = { min = cfg.min_turns } }
+  local all_ns, loop_ns = ops:sum("self_ns"), loops:sum("self_ns")
+  if all_ns <= 0 or loop_ns < cfg.min_rounds_share * all_ns then return nil end
+  local both, rounds = layers_in_both(p, cfg, ops)
+  if both < cfg.min_layers then return nil end
+  local worst, ns = loops:top("self_ns", 1):rows()[1], math.min(1, loop_ns / all_ns) * p.fact["step.ns"]
+  return finding {
+    title = ("Layers that run once for all places run again in a loop of %s rounds, and back through it"):format(
+      fmt.whole(rounds)),
+    subject = { op = worst.name },
+    evidence = { { "ops of the loop a step", loop_ns, "ns" }, { "of the time of all ops", loop_ns / all_ns, "share" },
+                 { "rounds a step", rounds, "count" }, { "products that are in both", both, "count" },
+                 { worst.name, worst.self_ns, "ns" } },
+    condition = ("%s products are in both, %s accepted; the loop takes %s of the time of all ops"):format(
+      fmt.count(both), fmt.count(cfg.min_layers), fmt.pct(loop_ns / all_ns)),
+    remedy = { text = "Keep what the one pass gave instead of finding it again place by place: draws that are "
+                 .. "reshaped or cast before log_prob miss the cache of a flow's bijector, which is then inverted step "
+                 .. "by step. Or give the layers the known inputs of all places at once, and turn a flow so that "
+                 .. "training takes its fast direction.",
+               code = "z, log_q = q.experimental_sample_and_log_prob(n)   "
+                 .. "# not q.log_prob(tf.reshape(q.sample(n), ...))" },
+    impact = impact.replay { { "scale", name = ".*while(_[0-9]+)?(_grad)?/.*", factor = 1 / rounds },
+                             fallback = impact.share { ns = ns } },
+    confidence = "medium",
+  }
+end
+
 return rule {
   id = "unvectorised-loop", api = 1, version = "1.0.0",
   title = "A loop handles the batch element by element",
@@ -205,6 +254,8 @@ return rule {
     min_rounds_share = { default = 0.25, min = 0, max = 1, unit = "share", doc = "share of the step in its ops" },
     max_once = { default = 2, min = 1, max = 1e6, unit = "count", doc = "calls a step of what is outside of it" },
     min_once_share = { default = 0.05, min = 0, max = 1, unit = "share", doc = "share of the step outside of it" },
+    min_layers = { default = 3, min = 1, max = 1e6, unit = "count",
+                   doc = "products of layers that run both in a loop and in one pass" },
     recorded_ns = { default = 1000, min = 0, max = 1e6, unit = "ns",
                     doc = "sessions: least that their recorder writes down of an op" },
     executor_ns = { default = 300, min = 0, max = 1e6, unit = "ns",
@@ -220,7 +271,9 @@ fifths of the loop's ops and of the executor's time, or of its part of the pause
 ops. A loop of a function without a product that takes a good part of the step is told, too, whose ops are large
 enough to be recorded: recursions over time, priced as its ops on the path and the executor's time. Loops of sessions
 are priced without what recording adds, which is most of their tiny ops. A loop that multiplies is told where adding
-up the gradients of its weights in each round takes a good part of the step: what needs no state belongs before it.
+up the gradients of its weights in each round takes a good part of the step: what needs no state belongs before it; and
+where layers of it also run once for all places, as those of a flow do that is inverted though its draws are known: one
+round of it stays.
 Silent for few turns. In PyTorch, a stack or cat of dozens of small tensors, one a sample,
 with the small ops that look at each of them; or of eight and more that ops make one by
 one, three or more for each; or a correlation, an array that is rolled, multiplied and summed for one shift after the
@@ -236,7 +289,8 @@ add to arrays that no round reads: its small ops are priced, four fifths of them
     local turns, self_ns = inside:max("calls") or 0, inside:sum("self_ns")
     local step_ns = p.fact["step.ns"]
     if turns < cfg.min_turns then
-      return of_small_turns(p, cfg) or of_rounds(p, cfg) or of_session(p, cfg) or of_weights(p, cfg)
+      return of_small_turns(p, cfg) or of_known_places(p, cfg) or of_rounds(p, cfg) or of_session(p, cfg)
+        or of_weights(p, cfg)
     end
     local executor_ns = p:has("host.executor_ns") and p.fact["host.executor_ns"] or 0
     local ns = self_ns + executor_ns
@@ -314,6 +368,30 @@ add to arrays that no round reads: its small ops are priced, four fifths of them
       tables = { ops = { { name = "scan/TensorArrayV2Read/TensorListGetItem", type = "TensorListGetItem", calls = 1,
                            self_ns = 1e3 }, { name = "while/MatMul", type = "MatMul", calls = 40, self_ns = 4e6 } },
                  activities = { { name = "ExecutorState::Process", kind = "executor", events = 900 } } } },
+    -- Two of three million nanoseconds of ops, of ten rounds each: nine tenths of them go.
+    { name = "a flow that is inverted place by place", framework = "tensorflow", format = "xspace", finding = true,
+      replay = { 1.8e6 }, facts = { ["step.ns"] = 4e6 },
+      tables = { ops = {
+        { name = "q/sample/inverse/net/dense/MatMul", type = "MatMul", calls = 1, self_ns = 2e5 },
+        { name = "q/sample/inverse/net/dense_1/MatMul", type = "MatMul", calls = 1, self_ns = 2e5 },
+        { name = "q/sample/inverse/net/dense_2/MatMul", type = "MatMul", calls = 1, self_ns = 6e5 },
+        { name = "q/log_prob/forward/while/body/_1/q/forward/while/net/dense/MatMul", type = "MatMul", calls = 10,
+          self_ns = 4e5 },
+        { name = "q/log_prob/forward/while/body/_1/q/forward/while/net/dense_1/MatMul", type = "MatMul", calls = 10,
+          self_ns = 4e5 },
+        { name = "q/log_prob/forward/while/body/_1/q/forward/while/net/dense_2/MatMul", type = "MatMul", calls = 10,
+          self_ns = 4e5 },
+        { name = "gradient_tape/q/forward/while_grad/body/_9/net/dense_2/MatMul_grad/MatMul", type = "MatMul",
+          calls = 10, self_ns = 8e5 } } } },
+    { name = "a prompt in one pass and words in a loop", framework = "tensorflow", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 4e6 },
+      tables = { ops = {
+        { name = "prompt/net/dense/MatMul", type = "MatMul", calls = 1, self_ns = 2e5 },
+        { name = "prompt/net/dense_1/MatMul", type = "MatMul", calls = 1, self_ns = 2e5 },
+        { name = "prompt/net/dense_2/MatMul", type = "MatMul", calls = 1, self_ns = 6e5 },
+        { name = "words/while/body/_1/net/dense/MatMul", type = "MatMul", calls = 10, self_ns = 4e5 },
+        { name = "words/while/body/_1/net/dense_1/MatMul", type = "MatMul", calls = 10, self_ns = 4e5 },
+        { name = "words/while/body/_1/net/dense_2/MatMul", type = "MatMul", calls = 10, self_ns = 4e5 } } } },
     { name = "a recursion over frames", framework = "tensorflow", format = "xspace", finding = true, impact_ns = 4e6,
       facts = { ["step.ns"] = 1e7, ["host.executor_ns"] = 1e6 },
       tables = { ops = { { name = "ReduceLogSumExp/Exp", type = "Exp", calls = 60, self_ns = 4e6 },
