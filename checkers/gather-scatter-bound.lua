@@ -131,6 +131,82 @@ local function are_of_sparse(ops, sorts)
   return converted > 0 and longest and longest.self_ns >= 0.5 * sorts:sum("self_ns") and converted >= longest.calls
 end
 
+-- TensorFlow: what an optimizer adds up of the rows that a step gathered, in the scope that assigns variables, and its
+-- longest pass over a variable. Where adding up takes far longer, rows are gathered many times more often than the
+-- variable has any. Squares of the rows themselves are no such pass.
+local function added_up(ops)
+  local scopes, sums, ns, pass_ns = {}, {}, 0, 0
+  local function scope_of(row) return (row.name or ""):match("^([^/]+)/[^/]+$") or "" end
+  for row in ops:where { type = { like = "^Assign(Sub|Add)?VariableOp$" } }:each() do scopes[scope_of(row)] = true end
+  for row in ops:where { type = { like = "^(UnsortedSegmentSum|Square|Sqrt|RealDiv|Mul|AddV2|Assign\\w*)$" } }:each() do
+    local is_sum = row.type == "UnsortedSegmentSum"
+    if scopes[scope_of(row)] and (is_sum or row.type == "Square") then sums[#sums + 1] = row end
+    if scopes[scope_of(row)] and is_sum then ns = ns + row.self_ns end
+    if scopes[scope_of(row)] and not is_sum and row.type ~= "Square" then pass_ns = math.max(pass_ns, row.self_ns) end
+  end
+  return sums, ns, pass_ns
+end
+
+-- Matrices that are gathered for each row and multiplied with that row alone, and what their gradients take: products
+-- of a batch in the scope of a gather, or in one of that scope's own ops.
+local function gathered_matrices(ops)
+  local gathers, found, multiplied_ns, is_trained = {}, {}, 0, false
+  local gathered = ops:where { type = { like = "^Gather(V2|Nd)?$" }, name = { like = "^(?!gradient).*/" } }
+  for row in gathered:each() do gathers[row.name:match("^(.*)/[^/]+$")] = {} end
+  for row in ops:where { type = { like = "^(_Mkl)?(Einsum|BatchMatMul(V2)?)$" } }:each() do
+    local name = row.name:gsub("^gradient_tape/", "")
+    local scope = name:match("^(.*)/[^/]+$") or ""
+    local list = gathers[scope] or gathers[scope:match("^(.*)/[^/]+$") or ""]
+    if list then
+      list.is_multiplied, multiplied_ns = true, multiplied_ns + row.self_ns
+      is_trained, found[#found + 1] = is_trained or name ~= row.name, row
+    end
+  end
+  for row in gathered:each() do
+    if gathers[row.name:match("^(.*)/[^/]+$")].is_multiplied then found[#found + 1] = row end
+  end
+  return is_trained and found or {}, multiplied_ns
+end
+
+local function of_matrices(p, cfg, ops)
+  local all_ns, step_ns = ops:sum("self_ns"), p.fact["step.ns"]
+  local sums, sums_ns, pass_ns = added_up(ops)
+  if all_ns <= 0 or sums_ns < 0.5 * cfg.min_matrices * all_ns or sums_ns < cfg.again * pass_ns then return nil end
+  local found, multiplied_ns = gathered_matrices(ops)
+  -- A product of rows with one matrix for all has little to do with what is added up.
+  if #found == 0 or multiplied_ns > 3 * sums_ns or multiplied_ns < sums_ns / 3 then return nil end
+  local ns, worst, names, longest_ns = 0, found[1], {}, 0
+  for _, row in ipairs(sums) do longest_ns = math.max(longest_ns, row.self_ns) end
+  for _, row in ipairs(sums) do
+    if row.self_ns >= 0.3 * longest_ns then found[#found + 1] = row end
+  end
+  for _, row in ipairs(found) do
+    ns, worst = ns + row.self_ns, row.self_ns > worst.self_ns and row or worst
+    names[#names + 1] = "\\Q" .. row.name:gsub(",", ".") .. "\\E"
+  end
+  if ns < cfg.min_matrices * all_ns then return nil end
+  local spared_ns = (1 - cfg.kept_matrices) * math.min(1, ns / all_ns) * step_ns
+  return finding {
+    title = ("Matrices are gathered for each row, multiplied and added up again: %s of op time"):format(
+      fmt.pct(ns / all_ns)),
+    subject = { op = worst.name },
+    evidence = { { "gathering, multiplying and adding up a step", ns, "ns" },
+                 { "of it, multiplying", multiplied_ns, "ns" },
+                 { "of it, the optimizer adding up rows", sums_ns, "ns" },
+                 { "its longest pass over a variable", pass_ns, "ns" }, { worst.name, worst.self_ns, "ns" } },
+    condition = ("%s of op time, %s accepted; adding up takes %s of a pass over a variable, %s accepted"):format(
+      fmt.pct(ns / all_ns), fmt.pct(cfg.min_matrices), fmt.ratio(sums_ns / math.max(1, pass_ns)),
+      fmt.ratio(cfg.again)),
+    remedy = { text = "The variable is small beside what is gathered of it. Multiply with all of its matrices at once, "
+                 .. "and gather rows of the results: one product, whose gradient is dense.",
+               code = "every = tf.einsum(\"nd,rdk->nrk\", x, w)   # then tf.gather(tf.reshape(every, [-1, k]), "
+                 .. "row * r + kind); not tf.einsum(\"ed,edk->ek\", tf.gather(x, row), tf.gather(w, kind))" },
+    impact = impact.replay { { "scale", name = table.concat(names, "|"), factor = cfg.kept_matrices },
+                             fallback = impact.exposed { ns = spared_ns, low = 0.7 * spared_ns, high = spared_ns } },
+    confidence = "medium",
+  }
+end
+
 -- On an accelerator kernels say what ops only enqueue.
 local function of_device(p, cfg)
   local kernels = p:table("kernels")
@@ -210,6 +286,13 @@ return rule {
     min_masked = { default = 65536, min = 1, max = 1e12, unit = "count", doc = "elements of such a mask" },
     kept_masks = { default = 0.3, min = 0, max = 1, unit = "ratio",
                    doc = "most of that time that filling what is dropped takes" },
+    min_matrices = { default = 0.25, min = 0, max = 1, unit = "share",
+                     doc = "TensorFlow: of the time of all ops, gathering a matrix for each row, multiplying and "
+                       .. "adding up" },
+    again = { default = 4, min = 1, max = 1e6, unit = "ratio",
+              doc = "what an optimizer takes to add up gathered rows, over its longest pass over a variable" },
+    kept_matrices = { default = 0.1, min = 0, max = 1, unit = "ratio",
+                      doc = "part of that time that a product with all matrices, and its gradient, takes" },
     kept_inner = { default = 0.3, min = 0, max = 1, unit = "ratio",
                    doc = "part of TensorFlow's gathers along an inner axis, and of what their gradients turn round, "
                      .. "that slices or a transpose of whole blocks take" },
@@ -217,22 +300,23 @@ return rule {
   doc = [[
 Sorts, gathers, scatters and layout changes compute nothing. A full sort whose first element alone is used is an
 argmax or a top-k in disguise; a permutation is a sort, too. What PyTorch adds up along the sorted rows and draws from
-them goes with the sort. Shuffles inside fusions count where the fusion holds
-nothing else. Kernels of compiled programs whose arrays are known are priced as what they take more than a pass over
-these arrays. Priced as the time of sorts, of which a selection keeps a twentieth, and half of the other shuffles, of
-TensorFlow's gathers along an inner axis, which copy element by element, seven tenths with what their gradients turn
-round; with PyTorch's kernels also passes over what was sorted, at half to all of them. Without a sort, indexing is
-worth a note only: models of graphs consist of it. Rows that are written into a copy of a variable, which is assigned
-back, are priced as both copies. In PyTorch on a processor, large masks of single elements of matrices are priced as
-seven tenths to all of what picking by them and putting gradients back takes. Silent below min_share, and of sorts
-inside of embedding bags.]],
+them goes with the sort. Shuffles inside fusions count where the fusion holds nothing else. Kernels of compiled
+programs whose arrays are known are priced as what they take more than a pass over these arrays. Priced as the time of
+sorts, of which a selection keeps a twentieth, and half of the other shuffles, of TensorFlow's gathers along an inner
+axis, which copy element by element, seven tenths with what their gradients turn round; with PyTorch's kernels also
+passes over what was sorted, at half to all of them. Without a sort, indexing is worth a note only: models of graphs
+consist of it. Rows that are written into a copy of a variable, which is assigned back, are priced as both copies.
+Matrices of a small variable that are gathered for each row, multiplied with that row and trained are priced as nine
+tenths of their products, their gathers and what the optimizer does on their rows. In PyTorch on a processor, large
+masks of single elements of matrices are priced as seven tenths to all of what picking by them and putting gradients
+back takes. Silent below min_share, and of sorts inside of embedding bags.]],
 
   check = function(p, cfg)
     local on_device = p.format == "kineto" or (p.format == "xspace" and p:has("device.idle_share"))
     if on_device and p:has("kernels") then return of_device(p, cfg) end
     local ops = p:table("ops")
-    local copies = p.framework == "tensorflow" and of_copies(p, cfg, ops)
-    if copies then return copies end
+    local special = p.framework == "tensorflow" and (of_copies(p, cfg, ops) or of_matrices(p, cfg, ops))
+    if special then return special end
     if p.format == "kineto" and p:has("work") then
       local masks_ns, rows = of_masks(p, cfg)
       if masks_ns >= cfg.min_masks * p.fact["step.ns"] then return say_masks(p, cfg, masks_ns, rows) end
@@ -466,6 +550,36 @@ inside of embedding bags.]],
                            self_ns = 1e6 },
                          { name = "gradients/mix/transpose_grad/transpose_1", type = "Transpose", self_ns = 2.5e6 },
                          { name = "Conv2D", type = "Conv2D", self_ns = 5e6 } } } },
+    -- Gathered 1 ms, multiplied 3, squared 1 and added up 2 of 10 ms; nine tenths of them go.
+    { name = "a matrix for each edge", framework = "tensorflow", format = "xspace", finding = true, replay = { 6.3e6 },
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = {
+        { name = "layer/GatherV2", type = "GatherV2", self_ns = 1e6 },
+        { name = "layer/einsum/Einsum", type = "_MklEinsum", self_ns = 1e6 },
+        { name = "gradient_tape/layer/einsum/Einsum_1", type = "_MklEinsum", self_ns = 2e6 },
+        { name = "adam/UnsortedSegmentSum", type = "UnsortedSegmentSum", self_ns = 2e6 },
+        { name = "adam/Square", type = "Square", self_ns = 1e6 },
+        { name = "adam/Square_1", type = "Square", self_ns = 1e5 },
+        { name = "adam/AssignAddVariableOp", type = "AssignAddVariableOp", self_ns = 2e5 },
+        { name = "head/MatMul", type = "MatMul", self_ns = 2.7e6 } } } },
+    { name = "rows of a large table", framework = "tensorflow", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = {
+        { name = "layer/GatherV2", type = "GatherV2", self_ns = 4e5 },
+        { name = "layer/einsum/Einsum", type = "_MklEinsum", self_ns = 6e5 },
+        { name = "gradient_tape/layer/einsum/Einsum_1", type = "_MklEinsum", self_ns = 1e6 },
+        { name = "adam/UnsortedSegmentSum", type = "UnsortedSegmentSum", self_ns = 1.5e6 },
+        { name = "adam/AssignAddVariableOp", type = "AssignAddVariableOp", self_ns = 5e5 },
+        { name = "head/MatMul", type = "MatMul", self_ns = 4e6 } } } },
+    { name = "a small embedding beside a layer's product", framework = "tensorflow", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = {
+        { name = "embedding/GatherV2", type = "GatherV2", self_ns = 4e5 },
+        { name = "layer/einsum/Einsum", type = "_MklEinsum", self_ns = 6e5 },
+        { name = "gradient_tape/layer/einsum/Einsum_1", type = "_MklEinsum", self_ns = 1e6 },
+        { name = "adam/UnsortedSegmentSum", type = "UnsortedSegmentSum", self_ns = 2e6 },
+        { name = "adam/AssignAddVariableOp", type = "AssignAddVariableOp", self_ns = 2e5 },
+        { name = "head/MatMul", type = "MatMul", self_ns = 5e6 } } } },
     { name = "computing", finding = false, facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "gather.1", type = "gather", self_ns = 1e5 },
                          { name = "dot.1", type = "dot", self_ns = 9e6 } } } },
