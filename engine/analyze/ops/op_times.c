@@ -16,13 +16,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_op_kind(const struct activity *activity, bool is_op_line)
+/* An instruction that calls the host, by its primitive's name: XLA's runtime for GPUs records the
+ * host's part of it alone, as no op of the program. */
+static bool is_calling_back(const struct profile *profile, const struct activity *activity)
+{
+    return str_fits(profile_str(profile, activity->name),
+                    "pure_callback*|io_callback*|debug_callback*|debug_print*");
+}
+
+static bool is_op_kind(const struct profile *profile, const struct activity *activity,
+                       bool is_op_line)
 {
     switch (activity->kind) {
     case ACTIVITY_OP:
     case ACTIVITY_COLLECTIVE:
         return true;
     case ACTIVITY_CALLBACK: /* the op that calls the host, not the Python that it calls */
+        return activity->op != NO_ID || is_calling_back(profile, activity);
     case ACTIVITY_KERNEL:
     case ACTIVITY_OUTPUT: /* ops that prepare summaries, say; not what Python prints */
         return activity->op != NO_ID;
@@ -280,7 +290,7 @@ static bool walk_event(struct collector *collector, uint32_t event, const struct
         frame.op_call = collector->stack.items[collector->stack.count - 1].op_call;
     eager_name = op_times_eager_name(profile, event);
     if (eager_name == NO_ID &&
-        !is_op_kind(event_activity(profile, event), timeline->kind == TIMELINE_OPS))
+        !is_op_kind(profile, event_activity(profile, event), timeline->kind == TIMELINE_OPS))
         return vec_push(&collector->stack, collector->scratch, frame);
     if (frame.op_call != SIZE_MAX) /* also where a window ends inside the op */
         collector->calls.items[frame.op_call].self_ns -= duration_ns;
@@ -515,7 +525,8 @@ static bool add_aggregates(const struct study *study, struct collector *collecto
         struct op_time         *row;
 
         if (timeline->host != collector->windows.host || timeline->kind == TIMELINE_DERIVED ||
-            !is_op_kind(&profile->activities.items[activity], timeline->kind == TIMELINE_OPS))
+            !is_op_kind(profile, &profile->activities.items[activity],
+                        timeline->kind == TIMELINE_OPS))
             continue;
         index = activity_row(collector, activity, timeline->device);
         if (index == NO_ID)
