@@ -26,6 +26,18 @@ local function restored(p, cfg)
   }
 end
 
+-- JAX's libraries that keep weights are known by their frames, on the leading thread or where it waits for theirs.
+local function loaded(p, cfg)
+  return p:in_excess {
+    flaw = "library-range", detail = { like = "^loading" }, min_share = cfg.min_share,
+    title = "Reading weights takes %s of each step",
+    time = "reading them",
+    remedy = { text = "Read them once, when the process starts, and again only when there are new ones.",
+               code = "params = checkpointer.restore(path, like)   # once, when the process starts" },
+    confidence = "high",
+  }
+end
+
 return rule {
   id = "model-load-in-step", api = 1, version = "1.0.0",
   title = "A model is built inside the step",
@@ -44,12 +56,14 @@ return rule {
 Before its first product a step fills four matrices or more of the shapes that the products then take, with numbers as
 initialisers draw them or from storage that was read, or packs weights for quantised layers: a model is made for each
 request or step. Everything from the first such matrix to the first product counts, files that are read between
-included. In TensorFlow, a checkpoint that most steps read, with the ops of its scope that fill variables. A model that
-is made once, before the recording, is silent.]],
+included. In TensorFlow, a checkpoint that most steps read, with the ops of its scope that fill variables. In JAX, calls
+of a library of checkpoints that read, as `restore` of orbax is, by the frames of Python. A model that is made once,
+before the recording, is silent.]],
 
   check = function(p, cfg)
     if p.format == "xspace" then
-      return p.framework == "tensorflow" and p:has("activities") and restored(p, cfg) or nil
+      if p.framework ~= "tensorflow" then return loaded(p, cfg) end
+      return p:has("activities") and restored(p, cfg) or nil
     end
     return p:in_excess {
       flaw = "model-built", min_share = cfg.min_share,
@@ -76,6 +90,14 @@ is made once, before the recording, is silent.]],
           path_self_ns = 1e6 },
         { name = "MatMul:MatMul", kind = "op", type = "MatMul", steps_share = 1, path_ns = 3e6,
           path_self_ns = 3e6 } } } },
+    { name = "weights restored for each request", framework = "jax", format = "xspace", finding = true,
+      replay = { 8e6 }, facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "library-range", cause = "rare", grade = "A", ns = 8e6, share = 0.8,
+        factor = 0.02, detail = "loading: $standard_checkpointer.py:128 restore" } } } },
+    { name = "weights saved, not read", framework = "jax", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "library-range", cause = "rare", grade = "A", ns = 8e6, share = 0.8,
+        factor = 0.02, detail = "saving: $checkpointer.py:304 save" } } } },
     { name = "a checkpoint once", framework = "tensorflow", format = "xspace", finding = false,
       facts = { ["step.ns"] = 1e7 },
       tables = { excess = {}, activities = {

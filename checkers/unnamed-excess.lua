@@ -55,9 +55,9 @@ cell of grade C rests on names alone: a note, and an upper bound.]],
     local cells = p:table("excess"):where { flaw = { like = "^(?!(" .. named .. ")$)" },
                                             share = { min = cfg.min_share } }
     for _, row in ipairs(cells:top("ns", cfg.most):rows()) do
-      -- Metrics of a library and objects that ranks exchange have a rule; evaluation of a library does not.
+      -- What a library does has a rule, but for evaluation of one.
       local detail = row.flaw == "library-range" and row.detail or ""
-      if detail:find("^metrics") or detail:find("^objects") then goto next end
+      if detail:find("^metrics") or detail:find("^objects") or detail:find("^loading") then goto next end
       local way = ways[row.cause] or { "is in excess", "Look at what it does there." }
       list[#list + 1] = finding {
         title = ("The step %s for %s"):format(way[1], fmt.ms(row.ns)),
