@@ -185,8 +185,8 @@ static bool lacks_device(const struct profile *profile, const double *values,
 static double count_idle(const struct profile *profile, const double *values,
                          const struct kind_sums *sums)
 {
-    bool is_idle = profile->format == FORMAT_KINETO && !values[LACKS_DEVICE] && values[OPS] > 0 &&
-                   values[KERNELS] == 0 && !sums->count[ACTIVITY_TRANSFER];
+    bool is_idle = profile->format == FORMAT_KINETO && values[LACKS_DEVICE] == 0 &&
+                   values[OPS] > 0 && values[KERNELS] == 0 && !sums->count[ACTIVITY_TRANSFER];
 
     return is_idle ? values[ACCELERATORS] : profile->idle_accelerators;
 }
