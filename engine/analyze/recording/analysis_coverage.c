@@ -149,8 +149,6 @@ static size_t count_accelerators(const struct profile *profile)
     return count;
 }
 
-/* The host's launches or ops tell of an accelerator, or one is there and not a single call of it
- * was recorded, which a profiler that looked at it makes itself when it stops; and no kernel. */
 /* An op that only hands its work over takes some microseconds of the host. */
 static bool only_launches(const struct kind_sums *sums)
 {
@@ -167,6 +165,9 @@ static bool runs_on_host(const struct profile *profile, const struct kind_sums *
     return count_named(profile, NAMES_TORCH_HOST_OP) > 0 && !only_launches(sums);
 }
 
+/* The host's launches or ops tell of an accelerator, or one is there and not a single call of it
+ * was recorded, which a profiler that looked at it makes itself when it stops,
+ * unless ops tell that processors do all the work; and no kernel. */
 static bool lacks_device(const struct profile *profile, const double *values,
                          const struct kind_sums *sums)
 {

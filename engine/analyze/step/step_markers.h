@@ -47,8 +47,9 @@ bool markers_updates(struct profile const *profile, struct intern *names, struct
 bool markers_take_turns(struct profile const *profile, struct arena *scratch,
                         struct markers *markers, bool *are_told);
 /* The row of ops that comes again and again on the thread that spends most time in them: iterations
- * that nothing marks, of hosts with an accelerator's streams or of those without. None where a row is short, comes fewer than
- * three times, or takes far from as long each time. false: out of memory. */
+ * that nothing marks, of hosts with an accelerator's streams (`on_streams`) or of those without.
+ * None where a row is short, comes fewer than three times, or takes far from as long each time.
+ * false: out of memory. */
 bool markers_repeats(struct profile const *profile, bool on_streams, struct arena *arena,
                      struct markers *markers);
 /* Steps of an engine that serves language models, by the ranges that it marks them with
