@@ -39,6 +39,15 @@ local function kept_ns(p, large)
   return selected_ns or 0
 end
 
+-- Where nothing marks steps, each call of a program that nothing but itself follows counts as one: layers, time steps
+-- or updates. How many such calls; nil: they are few, long or hidden.
+local function calls_in_turn(p, cfg)
+  if not p:has("step.source") or p.fact["step.source"] ~= "inferred" or not p:has("device.idle_share")
+    or p.fact["runs.count"] > 1.5 or p.fact["step.used"] < cfg.min_tiny_runs or p.fact["step.ns"] > cfg.max_run_ns
+    or p.fact["part.host_share"] < cfg.min_turn_share then return nil end
+  return p.fact["step.used"]
+end
+
 return rule {
   id = "xla-cluster-fragmentation", api = 1, version = "1.0.0",
   title = "A step is many small compiled programs",
@@ -61,6 +70,8 @@ return rule {
     max_busy = { default = 0.5, min = 0, max = 1, unit = "share", doc = "share of the step inside ops, then" },
     kept_single = { default = 0.4, min = 0, max = 1, unit = "ratio",
                     doc = "part of the time that programs of a single elementwise op keep in one program" },
+    min_turn_share = { default = 0.5, min = 0, max = 1, unit = "share",
+                       doc = "share of a step in host code, where each call of a small program counts as a step" },
     min_elsewhere = { default = 0.1, min = 0, max = 1, unit = "share",
                       doc = "share of the step in Python that starts no programs or makes the batch, from which other "
                         .. "rules speak" },
@@ -71,7 +82,8 @@ Between two programs the host finds, prepares and launches the next one. Priced 
 by its runs: one program a step would remain, and calls that waited for a program which ran already; of runs that are
 mostly overhead half of the computing in instructions stays (all of it in a compiled loop, little where rows become a
 batch), and more of it the longer the runs are, and where an accelerator runs several kernels in each; of longer ones
-that hold a single elementwise op two fifths. Also said of many such runs whose ops take less than half of the step.
+that hold a single elementwise op two fifths. Also said of many such runs whose ops take less than half of the step,
+and beside an accelerator where steps that nothing marks are calls of one small program that follow each other.
 Silent when runs are long or the host hides behind them.]],
 
   check = function(p, cfg)
@@ -81,7 +93,9 @@ Silent when runs are long or the host hides behind them.]],
     local tiny = p.fact["runs.median_ns"] < cfg.tiny_run_ns
     local busy = p:has("ops.self_share") and p.fact["ops.self_share"] or 1
     local wasted = tiny and count >= cfg.min_tiny_runs and busy <= cfg.max_busy
-    if count < cfg.min_runs or p.fact["runs.median_ns"] > cfg.max_run_ns or (share < cfg.min_share and not wasted) then
+    local in_turn = calls_in_turn(p, cfg)
+    if (count < cfg.min_runs and not in_turn) or p.fact["runs.median_ns"] > cfg.max_run_ns
+      or (share < cfg.min_share and not wasted) then
       return nil
     end
     -- Where Python was recorded and lies elsewhere, other rules have its lines.
@@ -100,7 +114,8 @@ Silent when runs are long or the host hides behind them.]],
     -- A program that calls the host is waited for there.
     held_ns = held_ns + (p:has("callback.path_ns") and p.fact["callback.path_ns"] or 0)
     local kept = (own_ns + around_ns + held_ns + kept_ns(p, large)) / math.max(p.fact["part.host_ns"], 1)
-    local left = math.min(1, math.max(1 / math.max(count, 1), kept))
+    local together = in_turn or count
+    local left = math.min(1, math.max(1 / math.max(together, 1), kept))
     local inside = in_instructions(p)
     -- Programs of several kernels are what the compiler made of them; one more program around them changes little.
     local kernels = p:has("device.idle_share") and p:has("kernels.count_per_step")
@@ -110,16 +125,21 @@ Silent when runs are long or the host hides behind them.]],
     local spared = small
       * (0.5 * by_size * inside / math.max(kernels, 1) + (1 - 1 / math.max(count, 1)) * (1 - inside))
     return finding {
-      title = ("A step runs %s small programs; the host takes %s of it"):format(fmt.whole(count), fmt.pct(share)),
+      title = in_turn and ("A small program runs %s times in turn; the host takes %s of the time"):format(
+        fmt.whole(in_turn), fmt.pct(share))
+        or ("A step runs %s small programs; the host takes %s of it"):format(fmt.whole(count), fmt.pct(share)),
       evidence = { { "program runs a step", count, "count" },
                    { "different programs", p.fact["runs.programs"], "count" },
                    { "runs a step of the most frequent one", repeats, "count" },
                    { "median run", p.fact["runs.median_ns"], "ns" },
                    { "host code a step", p.fact["part.host_ns"], "ns", share = share } },
-      condition = ("%s runs a step with a median of %s, %s of them accepted"):format(fmt.count(count),
-        fmt.ns(p.fact["runs.median_ns"]), fmt.count(cfg.min_runs)),
-      remedy = { text = "Compile the whole step as one program; put Python loops inside it.",
-                 code = p.framework == "tensorflow" and "@tf.function\ndef step(batch): ...   # the loop inside"
+      condition = ("%s runs %s with a median of %s, %s of them accepted"):format(fmt.count(together),
+        in_turn and "in turn" or "a step", fmt.ns(p.fact["runs.median_ns"]),
+        fmt.count(in_turn and cfg.min_tiny_runs or cfg.min_runs)),
+      remedy = { text = in_turn and "Run many of them in one program: layers, time steps or updates by a loop in it."
+                   or "Compile the whole step as one program; put Python loops inside it.",
+                 code = in_turn and "state, out = jax.lax.scan(step, state, inputs)   # not step() for each in Python"
+                   or p.framework == "tensorflow" and "@tf.function\ndef step(batch): ...   # the loop inside"
                    or "step = jax.jit(lambda xs: jax.vmap(f)(xs).mean(0))" },
       impact = impact.replay { { "scale", parts = { "host", "copy" }, factor = math.max(left, 0.02) },
                                tiny and { "scale", parts = { "compute" }, factor = 1 - spared } or
@@ -134,6 +154,15 @@ Silent when runs are long or the host hides behind them.]],
     { name = "fragments", framework = "jax", finding = true, replay = { 6e6 },
       facts = { ["step.ns"] = 1e7, ["runs.count"] = 100, ["runs.programs"] = 5, ["runs.main_count"] = 50,
                 ["runs.median_ns"] = 1e4, ["part.host_ns"] = 6e6, ["part.host_share"] = 0.6 } },
+    -- 500 calls of 86 us, of which the host takes 76 and a five-hundredth of it stays.
+    { name = "one small program in turn", framework = "jax", format = "xspace", finding = true, replay = { 7.5e4 },
+      facts = { ["step.ns"] = 8.6e4, ["step.used"] = 500, ["step.source"] = "inferred", ["device.idle_share"] = 0.8,
+                ["runs.count"] = 1, ["runs.programs"] = 1, ["runs.main_count"] = 1, ["runs.median_ns"] = 1e4,
+                ["part.host_ns"] = 7.6e4, ["part.host_share"] = 0.88 } },
+    { name = "marked steps of one small program", framework = "jax", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 8.6e4, ["step.used"] = 500, ["step.source"] = "marker", ["device.idle_share"] = 0.8,
+                ["runs.count"] = 1, ["runs.programs"] = 1, ["runs.main_count"] = 1, ["runs.median_ns"] = 1e4,
+                ["part.host_ns"] = 7.6e4, ["part.host_share"] = 0.88 } },
     { name = "layers that wait for each other", framework = "jax", finding = true, replay = { 2e6, 9e6 },
       facts = { ["step.ns"] = 1e7, ["runs.count"] = 96, ["runs.programs"] = 1, ["runs.main_count"] = 96,
                 ["runs.median_ns"] = 6e3, ["part.host_ns"] = 1.9e6, ["part.host_share"] = 0.19,

@@ -463,6 +463,41 @@ TEST(without_markers_the_whole_trace_is_one_step)
     builder_free(&b);
 }
 
+/* Beside a GPU calls of a compiled function are the steps: four calls of 10 us, 20 us apart, each
+ * launches a kernel of 100 us, and these run one after the other from 15 us on. The host is ahead,
+ * so a step ends with its kernel: 115 us for the first, 100 us for each of the others. What runs
+ * once before them makes no step. */
+TEST(calls_of_a_compiled_function_are_steps)
+{
+    struct profile_builder b;
+    uint32_t               host, python, stream;
+
+    builder_start(&b, FORMAT_XSPACE);
+    host = builder_host(&b, "h");
+    python = builder_timeline(&b, host, NO_ID, "python");
+    stream = builder_timeline(&b, host, builder_device(&b, host, "GPU 0", "", DEVICE_GPU), "7");
+    builder_slice(&b, python, "PjitFunction(init)", ACTIVITY_DISPATCH, 0, 50000);
+    for (int i = 0; i < 4; i++) {
+        int64_t  call_ns = 100000 + i * 20000;
+        uint32_t from, to;
+
+        builder_slice(&b, python, "PjitFunction(update)", ACTIVITY_DISPATCH, call_ns, 10000);
+        from = builder_slice(&b, python, "cuLaunchKernelEx", ACTIVITY_LAUNCH, call_ns + 4000, 1000);
+        to = builder_slice(&b, stream, "k", ACTIVITY_KERNEL, 115000 + i * 100000, 100000);
+        builder_flow(&b, from, to, FLOW_LAUNCH);
+    }
+    builder_finish(&b);
+    run(&b);
+    assert_int_equal(b.study.steps.source, STEPS_INFERRED);
+    assert_int_equal(b.study.steps.list.count, 4);
+    assert_int_equal(b.study.steps.list.items[0].start_ns, 100000);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(b.study.steps.list.items[i].end_ns, 215000 + i * 100000);
+    assert_int_equal(b.study.steps.list.items[3].called_start_ns, 160000);
+    assert_float_equal(builder_fact(&b, "step.median_ns"), 100000, 0);
+    builder_free(&b);
+}
+
 /* Eight markers of 100 us with 20 launches of 1 us each; the fifth lasts 200 us. Where its launches
  * take 2 us as well, something ran beside the program, and it does not count; where they are as
  * fast as ever, or more, the program did something in it. The last is cut, as above. */

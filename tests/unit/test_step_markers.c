@@ -309,9 +309,13 @@ TEST(steps_named_by_number)
 TEST(runs_of_the_main_program)
 {
     static const struct run runs[] = {
-        { 0, 100, 5, 0, NO_ID, 0 },   { 50, 60, 6, 0, NO_ID, 1 },  { 70, 80, 6, 0, NO_ID, 2 },
-        { 80, 180, 5, 0, NO_ID, 3 },  { 90, 100, 6, 0, NO_ID, 4 }, { 100, 1000, 7, 0, NO_ID, 5 },
-        { 160, 260, 5, 0, NO_ID, 6 },
+        { .start_ns = 0, .end_ns = 100, .program = 5, .device = NO_ID, .event = 0 },
+        { .start_ns = 50, .end_ns = 60, .program = 6, .device = NO_ID, .event = 1 },
+        { .start_ns = 70, .end_ns = 80, .program = 6, .device = NO_ID, .event = 2 },
+        { .start_ns = 80, .end_ns = 180, .program = 5, .device = NO_ID, .event = 3 },
+        { .start_ns = 90, .end_ns = 100, .program = 6, .device = NO_ID, .event = 4 },
+        { .start_ns = 100, .end_ns = 1000, .program = 7, .device = NO_ID, .event = 5 },
+        { .start_ns = 160, .end_ns = 260, .program = 5, .device = NO_ID, .event = 6 },
     };
     struct fixture f;
     struct runs    list = { 0 };
@@ -354,9 +358,12 @@ TEST(ops_one_by_one_are_no_steps)
 
             builder_stat(&f.b, event, STAT_MODULE_NAME,
                          builder_name(&f.b, r ? "jit_add" : cases[i].first));
-            assert_true(vec_push(
-                &list.list, &f.scratch,
-                (struct run) { start_ns, start_ns + ns, r ? 6 : 5, 0, NO_ID, (uint32_t)r }));
+            assert_true(vec_push(&list.list, &f.scratch,
+                                 (struct run) { .start_ns = start_ns,
+                                                .end_ns = start_ns + ns,
+                                                .program = r ? 6 : 5,
+                                                .device = NO_ID,
+                                                .event = (uint32_t)r }));
         }
         builder_finish(&f.b);
         assert_true(markers_runs(&f.b.profile, &list, 0, &f.scratch, &f.markers));

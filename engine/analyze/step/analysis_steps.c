@@ -3,7 +3,7 @@
  *   marker       annotated steps on a host thread (train/step_num, ProfilerStep#N, Steps lines)
  *   session      runs of a session or of a graph function on one thread
  *   inferred     calls for the next batch, updates by an optimizer, or repeated runs of the program
- *                that takes most time
+ *                that takes most time (beside GPUs, whose work names no runs, calls of it)
  *   whole-trace  none of these: one window; with accelerators from their first work to their last,
  *                without the capture's own start and end
  *

@@ -82,7 +82,12 @@ static bool add_piece(struct run_search *search, uint32_t event, const struct ti
     if (row == NO_ID) {
         row = (uint32_t)search->runs->list.count;
         return vec_push(&search->runs->list, search->arena,
-                        (struct run) { start_ns, end_ns, program, line->host, device, event }) &&
+                        (struct run) { .start_ns = start_ns,
+                                       .end_ns = end_ns,
+                                       .program = program,
+                                       .host = line->host,
+                                       .device = device,
+                                       .event = event }) &&
                id_map_put(&search->by_key, key, row);
     }
     struct run *run = &search->runs->list.items[row];
@@ -239,11 +244,13 @@ static bool add_calls(const struct profile *profile, struct arena *arena, struct
                                .program = profile->activities.items[activity].name,
                                .host = line->host,
                                .device = NO_ID,
-                               .event = event };
+                               .event = event,
+                               .caller = (uint32_t)i };
 
             if (!is_call[activity] || run.start_ns < end_ns)
                 continue;
-            end_ns = run.end_ns;
+            run.called_start_ns = run.start_ns;
+            run.called_end_ns = end_ns = run.end_ns;
             if (!vec_push(&runs->list, arena, run))
                 return false;
         }
@@ -255,22 +262,22 @@ static bool add_calls(const struct profile *profile, struct arena *arena, struct
 static void take_work(const struct profile *profile, const struct launched *works, size_t count,
                       struct run *run)
 {
-    int64_t call_start_ns = run->start_ns, call_end_ns = run->end_ns;
-    size_t  low = LOWER_BOUND(count, i, works[i].launch_ns < call_start_ns);
-    bool    is_first = true;
+    size_t low = LOWER_BOUND(count, i, works[i].launch_ns < run->called_start_ns);
+    bool   is_first = true, is_named = false;
 
-    for (; low < count && works[low].launch_ns < call_end_ns; low++) {
+    for (; low < count && works[low].launch_ns < run->called_end_ns; low++) {
         uint32_t event = works[low].event;
         int64_t  start_ns = event_start_ns(profile, event), end_ns = event_end_ns(profile, event);
         int64_t  program = program_of(profile, NULL, event);
 
         run->start_ns = is_first || start_ns < run->start_ns ? start_ns : run->start_ns;
         run->end_ns = is_first || end_ns > run->end_ns ? end_ns : run->end_ns;
-        if (is_first && program) {
+        if (!is_named && program) {
             run->program = program;
             run->event = event;
         }
         is_first = false;
+        is_named = is_named || program;
     }
 }
 

@@ -17,6 +17,9 @@ struct run {
     uint32_t host;
     uint32_t device; /* whose run it is where devices count their own, else NO_ID */
     uint32_t event;  /* the first piece */
+    int64_t  called_start_ns, called_end_ns; /* the host's call, where calls stand for runs; both 0:
+                                                none is known */
+    uint32_t caller;                         /* timeline of that call */
 };
 struct runs {
     VEC(struct run) list; /* by start */

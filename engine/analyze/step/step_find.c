@@ -193,9 +193,29 @@ static bool infer_training(const struct profile *profile, struct intern *names,
     return true;
 }
 
+/* By rows of compiled programs, or the program that takes most. GPUs write no runs: there calls of
+ * the host stand for them, each with the work that it launched. */
+static bool infer_programs(struct study *study, struct runs *runs, struct markers *program,
+                           struct arena *scratch, struct markers *markers)
+{
+    const struct profile *profile = study->profile;
+
+    if (!runs->list.count && (!runs_dispatched(profile, scratch, runs) ||
+                              !markers_runs(profile, runs, 0, scratch, program)))
+        return false;
+    if (!markers_rows(profile, runs, scratch, markers))
+        return false;
+    study->steps.meaning = STR("a row of programs that comes again");
+    if (!markers->list.count) {
+        *markers = *program;
+        study->steps.meaning = step_is_run(study, program);
+    }
+    return true;
+}
+
 /* Where nothing marks steps and no session runs: by batches, updates, compiled programs or ops that
  * come again. */
-static bool infer(struct study *study, const struct runs *runs, const struct markers *program,
+static bool infer(struct study *study, struct runs *runs, struct markers *program,
                   struct arena *scratch, struct markers *markers)
 {
     const struct profile *profile = study->profile;
@@ -205,15 +225,8 @@ static bool infer(struct study *study, const struct runs *runs, const struct mar
     if (!infer_training(profile, names, scratch, markers))
         return false;
     study->steps.meaning = STR("from one batch or update to the next");
-    if (!markers->list.count) {
-        if (!markers_rows(profile, runs, scratch, markers))
-            return false;
-        study->steps.meaning = STR("a row of programs that comes again");
-    }
-    if (!markers->list.count) {
-        *markers = *program;
-        study->steps.meaning = step_is_run(study, program);
-    }
+    if (!markers->list.count && !infer_programs(study, runs, program, scratch, markers))
+        return false;
     if (!markers->list.count && profile->format == FORMAT_KINETO) {
         if (!markers_repeats(profile, true, scratch, markers))
             return false;

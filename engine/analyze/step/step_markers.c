@@ -522,6 +522,18 @@ static void serialize(struct markers *markers)
             list[i].start_ns = list[i - 1].end_ns;
 }
 
+struct marker marker_of_runs(const struct run *first, const struct run *last)
+{
+    bool is_called = first->called_end_ns > 0 && last->called_end_ns > 0;
+
+    return (struct marker) { .start_ns = is_called ? first->called_start_ns : first->start_ns,
+                             .end_ns = is_called ? last->called_end_ns : last->end_ns,
+                             .number = -1,
+                             .event = first->event,
+                             .timeline = is_called ? first->caller : NO_ID,
+                             .host = first->host };
+}
+
 bool markers_runs(const struct profile *profile, const struct runs *runs, size_t marked,
                   struct arena *arena, struct markers *markers)
 {
@@ -535,13 +547,7 @@ bool markers_runs(const struct profile *profile, const struct runs *runs, size_t
 
         if (!is_main_program(&programs, run, fewest))
             continue;
-        ok = vec_push(&markers->list, arena,
-                      (struct marker) { .start_ns = run->start_ns,
-                                        .end_ns = run->end_ns,
-                                        .number = -1,
-                                        .event = run->event,
-                                        .timeline = NO_ID,
-                                        .host = run->host });
+        ok = vec_push(&markers->list, arena, marker_of_runs(run, run));
     }
     if (ok) {
         sort_markers(markers);

@@ -57,6 +57,9 @@ bool markers_repeats(struct profile const *profile, bool on_streams, struct aren
  * ends is not known. */
 bool markers_engine(struct profile const *profile, struct intern *names, struct arena *arena,
                     struct markers *markers);
+/* What lies between the beginning of one run and the end of another: calls of the host where these
+ * stand for runs, as steps of a host that runs ahead are told from their calls. */
+struct marker marker_of_runs(const struct run *first, const struct run *last);
 /* Rows of programs that come again three times and more, in which the one that takes most time runs
  * more than once. None where programs do not take turns in the same way. false: out of memory.
  * O(runs · programs). */

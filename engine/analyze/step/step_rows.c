@@ -115,7 +115,7 @@ static uint32_t find_last(const struct search *search, uint32_t once)
 }
 
 /* The first row is whole where it is as long as the next one. */
-static bool add_rows(const struct search *search, uint32_t last, uint32_t host, struct arena *arena,
+static bool add_rows(const struct search *search, uint32_t last, struct arena *arena,
                      struct markers *markers)
 {
     const struct run *runs = search->runs->list.items;
@@ -124,12 +124,8 @@ static bool add_rows(const struct search *search, uint32_t last, uint32_t host, 
     uint32_t          from = ran->first + 1 >= period ? ran->first + 1 - period : ran->first + 1;
 
     for (uint32_t i = from, first = from; i <= ran->last; i++) {
-        struct marker marker = { .start_ns = runs[search->order.items[first]].start_ns,
-                                 .end_ns = runs[search->order.items[i]].end_ns,
-                                 .number = -1,
-                                 .event = runs[search->order.items[first]].event,
-                                 .timeline = NO_ID,
-                                 .host = host };
+        struct marker marker =
+            marker_of_runs(&runs[search->order.items[first]], &runs[search->order.items[i]]);
 
         if (search->program[i] != last)
             continue;
@@ -154,7 +150,7 @@ bool markers_rows(const struct profile *profile, const struct runs *runs, struct
         if (once == NO_ID)
             continue;
         last = find_last(&search, once);
-        if (!add_rows(&search, last, host, arena, markers))
+        if (!add_rows(&search, last, arena, markers))
             return false;
     }
     return true;
