@@ -159,14 +159,18 @@ end
 
 -- A network is called for each row of a batch, or for small parts of one update.
 local function of_items(p, cfg)
+  -- Rounds that nothing marks may as well be steps or requests that come one at a time.
+  local may_be_steps = p:has("step.rounds") and p.fact["step.rounds"] >= cfg.min_rounds
   return p:in_excess {
+    severity = may_be_steps and "info" or "warn",
     flaw = "single-items", time = "starting the same ops for each of them", min_share = cfg.min_items_share,
     title = "The same network runs for one small part of a batch after the other: %s a step too much",
     remedy = { text = "Put the rows together and call it once: pad them to one length, or sort them by length into "
                  .. "a few batches. In training take larger batches before accumulating gradients. A call whose result "
-                 .. "is multiplied by zero, as of a guidance scale of 1, can be left out.",
+                 .. "is multiplied by zero, as of a guidance scale of 1, can be left out."
+                 .. (may_be_steps and " Rounds that are steps or requests of their own stay: mark them." or ""),
                code = "y = model(torch.stack(items))   # instead of [model(x[None]) for x in items]" },
-    confidence = "medium",
+    confidence = may_be_steps and "low" or "medium",
   }
 end
 
@@ -224,6 +228,8 @@ return rule {
   more_specific_than = { "xla-cluster-fragmentation", "host-bound", "block-until-ready-each-step", "loop-indexing",
       "tiny-kernels", "kernel-launch-bound", "graph-capture-candidate", "repeated-op-sequence", "small-grid" },
   params = {
+    min_rounds = { default = 3, min = 2, max = 1e6, unit = "count",
+                   doc = "rounds of the same ops in a recording without steps, from which they may be its steps" },
     min_items_share = { default = 0.15, min = 0, max = 1, unit = "share",
                         doc = "PyTorch: share of the step that one call for all rows saves" },
     min_single_share = { default = 0.2, min = 0, max = 1, unit = "share",
@@ -389,6 +395,10 @@ an update instead of several.]],
       tables = { excess = { { cell = 1, flaw = "other", ns = 9e6, share = 0.9, factor = 0.1 } } } },
     { name = "texts one by one", framework = "pytorch", format = "kineto", finding = true, replay = { 5e6 },
       facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "single-items", cause = "dispatch", ns = 5e6, share = 0.5, factor = 0.3,
+                              detail = "the same 61 ops 12 times a step" } } } },
+    { name = "rounds that may be steps", framework = "pytorch", format = "kineto", finding = true, severity = "info",
+      replay = { 5e6 }, facts = { ["step.ns"] = 1e7, ["step.rounds"] = 12 },
       tables = { excess = { { cell = 1, flaw = "single-items", cause = "dispatch", ns = 5e6, share = 0.5, factor = 0.3,
                               detail = "the same 61 ops 12 times a step" } } } },
     { name = "a few small calls", framework = "pytorch", format = "kineto", finding = false,

@@ -49,6 +49,36 @@ TEST(pool_work_belongs_to_the_op_under_way)
 }
 
 /*
+ * Ops alone were recorded and nothing marks a step: a program's thread calls ops 0..20 and 60..100
+ * us. Its pause of 40 us is the host's. Where a thread of the library's goes backward 10..90 us, it
+ * is busier, yet the program's leads: 20..60 us are computing then.
+ */
+TEST(the_thread_that_calls_ops_leads)
+{
+    for (int has_backward = 0; has_backward < 2; has_backward++) {
+        struct profile_builder b;
+        uint32_t               host, program, engine;
+
+        host = builder_start_host(&b, FORMAT_KINETO);
+        program = builder_timeline(&b, host, NO_ID, "thread 1");
+        engine = builder_timeline(&b, host, NO_ID, "thread 2");
+        builder_slice(&b, program, "aten::mm", ACTIVITY_OP, 0, 20000);
+        builder_slice(&b, program, "aten::add", ACTIVITY_OP, 60000, 40000);
+        if (has_backward)
+            builder_slice(&b, engine, "autograd::engine::evaluate_function: MmBackward0",
+                          ACTIVITY_OP, 10000, 80000);
+        builder_step(&b, host, 0, 100000);
+        builder_finish(&b);
+        walk(&b, NO_ID);
+        assert_int_equal(b.study.path.leader, program);
+        assert_float_equal(builder_fact(&b, "part.host_ns"), has_backward ? 0 : 40000, 1);
+        assert_float_equal(builder_fact(&b, "part.compute_ns"), has_backward ? 100000 : 60000, 1);
+        assert_float_equal(builder_fact(&b, "part.idle_other_ns"), 0, 1);
+        builder_free(&b);
+    }
+}
+
+/*
  * The leading thread compiles 10..60 us and then waits until 90 us. A pool thread is at work 30..90
  * us: up to 60 us it makes code for the compiler, then it computes. Compiling takes 50 us,
  * computing 30.

@@ -44,34 +44,75 @@ static bool choose_steps(struct study *study)
     return true;
 }
 
-/* The thread that leads the steps: where their markers are, else the one with most host work. */
+static double host_work_ns(const struct profile *profile, const struct timeline *line)
+{
+    double ns = 0;
+
+    for (uint32_t i = 0; i < line->event_count; i++) {
+        uint32_t           event = line->first_event + i;
+        enum activity_kind kind = event_activity(profile, event)->kind;
+
+        if (kind == ACTIVITY_PYTHON || kind == ACTIVITY_DISPATCH || kind == ACTIVITY_LAUNCH ||
+            kind == ACTIVITY_STEP)
+            ns += (double)event_duration_ns(profile, event);
+    }
+    return ns;
+}
+
+/* Ops that the program itself calls, each with those in it: not those of a backward pass, which a
+ * thread of the library's runs. */
+static double called_ops_ns(const struct profile *profile, const struct timeline *line)
+{
+    double  ns = 0;
+    int64_t reached_ns = INT64_MIN;
+
+    for (uint32_t i = 0; i < line->event_count; i++) {
+        uint32_t               event = line->first_event + i;
+        const struct activity *activity = event_activity(profile, event);
+
+        if (activity->kind != ACTIVITY_OP || event_start_ns(profile, event) < reached_ns)
+            continue;
+        reached_ns = event_end_ns(profile, event);
+        if (!str_starts(profile_str(profile, activity->name), STR("autograd::engine::")))
+            ns += (double)event_duration_ns(profile, event);
+    }
+    return ns;
+}
+
+static uint32_t busiest_thread(const struct study *study,
+                               double (*work_ns)(const struct profile *, const struct timeline *))
+{
+    const struct profile *profile = study->profile;
+    uint32_t              best = NO_ID;
+    double                most_ns = 0;
+
+    for (uint32_t t = 0; t < profile->timelines.count; t++) {
+        const struct timeline *line = &profile->timelines.items[t];
+        double                 ns;
+
+        if (line->kind != TIMELINE_THREAD || line->host != study->steps.host)
+            continue;
+        ns = work_ns(profile, line);
+        if (ns > most_ns)
+            most_ns = ns, best = t;
+    }
+    return best;
+}
+
+/* The thread that leads the steps: where their markers are, else the one with most host work. Where
+ * PyTorch recorded ops alone, the one that calls them: what it does between them is host work. */
 static uint32_t find_leader(const struct study *study)
 {
     const struct profile *profile = study->profile;
     const struct step    *first = &study->steps.list.items[study->path.step_rows.items[0]];
-    uint32_t              best = NO_ID;
-    double                most_ns = 0;
+    uint32_t              best;
 
     if (first->timeline != NO_ID &&
         profile->timelines.items[first->timeline].kind == TIMELINE_THREAD)
         return first->timeline;
-    for (uint32_t t = 0; t < profile->timelines.count; t++) {
-        const struct timeline *line = &profile->timelines.items[t];
-        double                 host_ns = 0;
-
-        if (line->kind != TIMELINE_THREAD || line->host != study->steps.host)
-            continue;
-        for (uint32_t i = 0; i < line->event_count; i++) {
-            uint32_t           event = line->first_event + i;
-            enum activity_kind kind = event_activity(profile, event)->kind;
-
-            if (kind == ACTIVITY_PYTHON || kind == ACTIVITY_DISPATCH || kind == ACTIVITY_LAUNCH ||
-                kind == ACTIVITY_STEP)
-                host_ns += (double)event_duration_ns(profile, event);
-        }
-        if (host_ns > most_ns)
-            most_ns = host_ns, best = t;
-    }
+    best = busiest_thread(study, host_work_ns);
+    if (best == NO_ID && profile->format == FORMAT_KINETO)
+        best = busiest_thread(study, called_ops_ns);
     return best;
 }
 
