@@ -1,10 +1,14 @@
 -- The compiler splits a model into several regions with Python between them.
 -- On a host: values are read between regions, which is what breaks a graph and makes several of one function.
 local function on_host(p, cfg)
-  local step_ns, regions, reads = p.fact["step.ns"], 0, 0
+  local step_ns, regions, reads, frames, seen = p.fact["step.ns"], 0, 0, 0, {}
   for row in p:table("activities"):where { name = { like = "^Torch-Compiled Region: \\d+" } }:each() do
     regions = regions + row.events
+    local frame = row.name:match("Region: (\\d+)")
+    frames, seen[frame] = frames + (seen[frame] and 0 or 1), true
   end
+  -- What follows a break is compiled as a frame of its own.
+  if frames < 2 then return nil end
   for row in p:table("activities"):where { name = "aten::item" }:each() do reads = reads + row.events end
   if regions < cfg.min_regions + 1 or reads < 0.5 * (regions - 1) then return nil end
   local host_ns = math.min(p:has("part.host_ns") and p.fact["part.host_ns"] or 0, step_ns) * (1 - 1 / regions)
@@ -91,8 +95,13 @@ values are read between regions, priced as most of the host's work outside of op
     -- 4 ms of the host, of which one of eight regions keeps its part.
     { name = "a value is read in each layer, on a host", framework = "pytorch", finding = true, severity = "warn",
       impact_ns = 2.45e6, facts = { ["step.ns"] = 1e7, ["part.host_ns"] = 4e6 },
-      tables = { activities = { { name = "Torch-Compiled Region: 1/18", events = 8, total_ns = 5e6 },
+      tables = { activities = { { name = "Torch-Compiled Region: 1/18", events = 4, total_ns = 2e6 },
+                                { name = "Torch-Compiled Region: 2/30", events = 4, total_ns = 3e6 },
                                 { name = "aten::item", events = 7, total_ns = 1e5 } } } },
+    { name = "one region in a loop, on a host", framework = "pytorch", finding = false,
+      facts = { ["step.ns"] = 1e7, ["part.host_ns"] = 4e6 },
+      tables = { activities = { { name = "Torch-Compiled Region: 1/18", events = 8, total_ns = 5e6 },
+                                { name = "aten::item", events = 7 } } } },
     { name = "models compiled apart, on a host", framework = "pytorch", finding = false,
       facts = { ["step.ns"] = 1e7, ["part.host_ns"] = 4e6 },
       tables = { activities = { { name = "Torch-Compiled Region: 1/0", events = 4, total_ns = 5e6 },

@@ -55,7 +55,7 @@ TEST(pool_work_belongs_to_the_op_under_way)
  */
 TEST(the_thread_that_calls_ops_leads)
 {
-    for (int has_backward = 0; has_backward < 2; has_backward++) {
+    for (int backward = 0; backward < 2; backward++) {
         struct profile_builder b;
         uint32_t               host, program, engine;
 
@@ -64,15 +64,15 @@ TEST(the_thread_that_calls_ops_leads)
         engine = builder_timeline(&b, host, NO_ID, "thread 2");
         builder_slice(&b, program, "aten::mm", ACTIVITY_OP, 0, 20000);
         builder_slice(&b, program, "aten::add", ACTIVITY_OP, 60000, 40000);
-        if (has_backward)
+        if (backward)
             builder_slice(&b, engine, "autograd::engine::evaluate_function: MmBackward0",
                           ACTIVITY_OP, 10000, 80000);
         builder_step(&b, host, 0, 100000);
         builder_finish(&b);
         walk(&b, NO_ID);
         assert_int_equal(b.study.path.leader, program);
-        assert_float_equal(builder_fact(&b, "part.host_ns"), has_backward ? 0 : 40000, 1);
-        assert_float_equal(builder_fact(&b, "part.compute_ns"), has_backward ? 100000 : 60000, 1);
+        assert_float_equal(builder_fact(&b, "part.host_ns"), (backward ? 0 : 40000), 1);
+        assert_float_equal(builder_fact(&b, "part.compute_ns"), (backward ? 100000 : 60000), 1);
         assert_float_equal(builder_fact(&b, "part.idle_other_ns"), 0, 1);
         builder_free(&b);
     }
