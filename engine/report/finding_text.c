@@ -62,12 +62,12 @@ static void add_number(struct text *line, const char *what, int64_t number)
     text_print(line, "%s%lld", what, (long long)number);
 }
 
-/* Pauses lie "behind" an op or "between" two, all else "in" a part of the program. */
+/* Pauses lie "before" or "behind" an op or "between" two, all else "in" a part of the program. */
 static const char *scope_word(const char *scope)
 {
     struct str text = scope ? str_from(scope) : STR("");
 
-    return str_fits(text, "behind *|between *") ? "" : "in ";
+    return str_fits(text, "before *|behind *|between *") ? "" : "in ";
 }
 
 static void write_where(struct layout *layout, const struct finding *finding)
