@@ -17,6 +17,8 @@ DIRECTIONS = {'htod': 'h2d', 'dtoh': 'd2h', 'dtod': 'd2d', 'ptop': 'p2p', 'htoh'
 NO_OPS = ('autograd::engine::evaluate_function', 'ProfilerStep#', 'enumerate(DataLoader)#',
           'enumerate(DataPipe)#', 'Optimizer.', '## Call CompiledFxGraph', 'Torch-Compiled Region',
           'TorchDynamo Cache Lookup', 'Python GC')
+# What torch.compile made for a host is called from Python, and no op stands for it.
+COMPILED = '<built-in function kernel>'
 # Stages of torch.compile, which are no ops; the outermost ones have no suffix.
 COMPILER, STAGES = '(dynamo_timed)', {'dynamo', 'entire_frame_compile', 'entire_backward_compile'}
 
@@ -100,6 +102,8 @@ def add_slice(found, event, start, end):
         found.host_collectives.append(model.Slice(name, start, end, place))
         found.ops.append(model.Slice(name, start, end, place))
     elif category in OP and not name.startswith(NO_OPS) and not name.endswith(COMPILER) and name not in STAGES:
+        found.ops.append(model.Slice(name, start, end, place))
+    elif category == 'python_function' and name == COMPILED:
         found.ops.append(model.Slice(name, start, end, place))
 
 

@@ -161,7 +161,7 @@ DERIVED = ('Steps', 'XLA Modules', 'XLA Ops', 'Async XLA Ops', 'XLA TraceMe', 'T
            'Source Code', 'Launch Stats', 'Host Offload Ops')
 # An instruction is named after its opcode, or after the primitive of JAX that it was made from.
 XLA_COLLECTIVE = re.compile(r'(all-reduce|all-gather|reduce-scatter|all-to-all|collective-permute|'
-                            r'collective-broadcast|ragged-all-to-all|psum|pmax|pmin|ppermute|psum_scatter|'
+                            r'collective-broadcast|ragged-all-to-all|psum|psum_invariant|pmax|pmin|ppermute|psum_scatter|'
                             r'all_gather|all_to_all|reduce_scatter)[.\d]*(-start|-done)?[.\d]*$')
 # A TPU's work is one line of instructions, nested; the others are about it.
 WORK = {'TPU': ('XLA Ops',)}
