@@ -64,6 +64,23 @@ local function example_calls(count, is_one)
   return rows
 end
 
+-- A recurrent cell written out: a slice of the inputs, a product with the state, a sum and two gates a round,
+-- and a loss where it has one.
+local function example_cell(count, product_ns, loss_ns)
+  local rows = {}
+  for i = 1, count do
+    rows[#rows + 1] = { name = "strided_slice_" .. i, type = "StridedSlice", self_ns = 1e4 }
+    rows[#rows + 1] = { name = "MatMul_" .. i, type = "MatMul", self_ns = product_ns }
+    rows[#rows + 1] = { name = "add_" .. i, type = "AddV2", self_ns = 1e4 }
+    rows[#rows + 1] = { name = "Sigmoid_" .. i, type = "Sigmoid", self_ns = 1.5e4 }
+    rows[#rows + 1] = { name = "Tanh_" .. i, type = "Tanh", self_ns = 1.5e4 }
+    if loss_ns then
+      rows[#rows + 1] = { name = "loss_" .. i, type = "SparseSoftmaxCrossEntropyWithLogits", self_ns = loss_ns }
+    end
+  end
+  return rows
+end
+
 -- A batch that is split for eight calls of a model of two convolutions of 0.4 ms, and an update of some variables.
 local function example_split(variables)
   local rows = { { name = "split", type = "Split", self_ns = 1e4 },
@@ -213,6 +230,12 @@ local AS_LAYER = {
   code = "outputs = tf.keras.layers.LSTM(units, return_sequences=True)(inputs)",
 }
 
+local BEHIND_CELL = {
+  text = "What no other round takes, as a product with the vocabulary and its loss, do once for all rounds: stack the "
+    .. "cell's outputs first.",
+  code = "logits = tf.tensordot(tf.stack(outputs, 1), w, 1) + b   # then one loss for all positions",
+}
+
 -- More products with weights than variables that the step updates: some weights are used again and again. Updates of
 -- small variables may be too short to be recorded, but their numbers go on.
 local function shares_weights(p)
@@ -272,13 +295,16 @@ local function calls_in(p, scope)
   return groups, calls
 end
 
--- Squashed sums in each round are gates of a cell, whose rounds take what the one before made.
+-- Squashed sums in each round are gates of a cell, whose rounds take what the one before made. And whether rounds have
+-- a loss each, which no other round takes.
 local function has_gates(groups, rounds)
-  local has = {}
+  local has, losses = {}, 0
   for _, group in sorted_pairs(groups) do
     if group.count >= 0.9 * rounds then has[group.row.type] = true end
+    if group.row.type:find("SoftmaxCrossEntropy") then losses = losses + group.count end
   end
-  return has.Sigmoid and has.Tanh
+  -- Layers and gates may have several slices a round.
+  return has.Sigmoid and has.Tanh, losses >= 0.4 * rounds
 end
 
 -- A loop of Python in a function or layer of TensorFlow that calls a model or what is wrapped for each slice: as many
@@ -391,6 +417,25 @@ local function of_parts(p, cfg)
   return { rounds = rounds, groups = groups, are_single = are_single, are_convolved = are_convolved }
 end
 
+-- Ops that one larger op would spend as long on: products, and what is long by itself.
+local function is_work(p, group, cfg)
+  local class = p:class_of(group.row.type)
+  return class == "product" or class == "convolution" or group.ns > cfg.max_op_ns * group.count
+end
+
+-- What one larger op for all rounds spares of their ops, and of starting them.
+local function of_rounds(layer, worst, ops_ns, dispatch_ns, cfg)
+  -- A single channel leaves an op nothing to work on side by side, however long it takes.
+  if layer and layer.are_single then
+    return impact.exposed { ns = ops_ns + dispatch_ns, low = 0.75 * ops_ns + dispatch_ns,
+                            high = 0.95 * ops_ns + dispatch_ns }
+  end
+  -- Ops that are long each are mostly work, which one larger op has, too.
+  local is_long = layer and worst.ns / worst.count > cfg.long_op_ns
+  return impact.exposed { ns = ops_ns + dispatch_ns, low = (is_long and 0.3 or 0.5) * ops_ns + dispatch_ns,
+                          high = (is_long and 0.7 or 1 - cfg.kept) * ops_ns + dispatch_ns }
+end
+
 -- A Python loop inside a tf.function leaves each round's ops in the graph, numbered: slices of what it walks over and
 -- the rest.
 local function written_out(p, cfg)
@@ -401,14 +446,18 @@ local function written_out(p, cfg)
   local layer = rounds < cfg.min_rounds and (in_layer(p, cfg) or of_weights(p, cfg) or of_parts(p, cfg)) or nil
   if layer then rounds, groups = layer.rounds, layer.groups end
   if not layer and rounds < cfg.min_rounds then return nil end
+  -- Whatever runs a recurrence multiplies by the state in each round: only small ops around that go.
+  local has_cell, has_loss = has_gates(groups, rounds)
+  local is_cell = has_cell and not has_loss and not layer and not called
   local count, ns, worst = 0, 0, nil
   for _, group in sorted_pairs(groups) do
-    if called or group.count >= 0.9 * rounds or not layer and group.count >= cfg.min_rounds then
+    local is_round = called or group.count >= 0.9 * rounds or not layer and group.count >= cfg.min_rounds
+    if is_round and not (is_cell and is_work(p, group, cfg)) then
       count, ns = count + group.count, ns + group.ns
       if not worst or group.ns > worst.ns then worst = group end
     end
   end
-  if all_ns <= 0 or ns < cfg.min_written_share * all_ns then return nil end
+  if not worst or ns < cfg.min_written_share * all_ns then return nil end
   local executor_ns = p:has("host.executor_ns") and p.fact["host.executor_ns"] or 0
   -- What a session's run does between ops is no part of its own, and stands with what passes between runs.
   if p.format ~= "xspace" then
@@ -418,10 +467,6 @@ local function written_out(p, cfg)
   local part = math.min(1, count / math.max(ops, 1))
   local compute_ns = p:has("part.compute_ns") and p.fact["part.compute_ns"] or math.min(all_ns, step_ns)
   local ops_ns, dispatch_ns = compute_ns * ns / all_ns, 0.9 * part * executor_ns
-  -- Ops that are long each are mostly work, which one larger op has, too.
-  -- A single channel leaves an op nothing to work on side by side, however long it takes.
-  local is_single = layer and layer.are_single
-  local is_long = worst.ns / worst.count > cfg.long_op_ns and not is_single
   return finding {
     title = ("The graph holds the same few ops %s times, as a Python loop writes them"):format(fmt.count(rounds)),
     subject = { op = worst.row.name },
@@ -430,10 +475,10 @@ local function written_out(p, cfg)
          { "longest of them, " .. worst.row.type, worst.ns, "ns" } },
     condition = ("%s rounds, %s accepted, and %s of the time of all ops"):format(
       fmt.count(rounds), fmt.count(cfg.min_rounds), fmt.pct(ns / all_ns)),
-    remedy = has_gates(groups, rounds) and AS_LAYER or layer and layer.are_convolved and BY_CHANNEL or ALL_AT_ONCE,
-    impact = impact.exposed { ns = ops_ns + dispatch_ns,
-                      low = (is_single and 0.75 or layer and is_long and 0.3 or 0.5) * ops_ns + dispatch_ns,
-                      high = (is_single and 0.95 or layer and is_long and 0.7 or 1 - cfg.kept) * ops_ns + dispatch_ns },
+    remedy = has_cell and (has_loss and BEHIND_CELL or AS_LAYER) or layer and layer.are_convolved and BY_CHANNEL
+      or ALL_AT_ONCE,
+    impact = is_cell and impact.share { ns = (1 - cfg.kept) * ops_ns + dispatch_ns }
+      or of_rounds(layer, worst, ops_ns, dispatch_ns, cfg),
     claims = { parts = { "compute" } },
     confidence = "low",
   }
@@ -595,10 +640,11 @@ pauses; with an accelerator scalar-readback says it. A network that is called ag
 nothing shows that a call takes what the one before made, is priced as its small ops, and half of its large ones, of
 all calls but one. In TensorFlow a Python loop over slices leaves its rounds in the graph, numbered: priced as the
 executor's time for them and half to nine tenths of their own (three to seven tenths of long ones in a layer that
-calls what it wraps for each slice); so is a model that a graph holds many times, in numbered scopes, from eight calls
-on where slices, or more products than variables that are updated, tell that it is one; so are products or convolutions
-of the parts that a graph with shapes takes an array apart into, a channel each or a head, and joins again (three
-quarters to 0.95 of the ops for single channels, which use a lane of many). Rounds of
+calls what it wraps for each slice; of a cell with gates its small ops without products, as a bound); so is a model that
+a graph holds many times, in numbered scopes, from eight calls on where slices, or more products than variables that are
+updated, tell that it is one; so are products or convolutions of the parts that a graph with shapes takes an array apart
+into, a channel each or a head, and joins again (three quarters to 0.95 of the ops for single channels, which use a lane
+of many). Rounds of
 small ops without any product, with as many rounds of their nodes in the backward pass, are a loop over parameters or
 items in the loss: priced as most of both. Silent where a rule knows the loop, for long ops, for rounds of a
 normalisation and a product, which are layers, and below min_share.]],
@@ -650,6 +696,15 @@ normalisation and a product, which are layers, and below min_share.]],
     { name = "its gradients", format = "xspace", framework = "tensorflow", finding = true, impact_ns = 3.03e6,
       facts = { ["step.ns"] = 1e7, ["host.executor_ns"] = 4e5, ["ops.count_per_step"] = 100 },
       tables = { ops = example_gradients(20) } },
+    -- A cell's products stay, whatever runs it: nine tenths of 20 slices, sums and gates of 10, 10, 15 and 15 us, which
+    -- are half of all ops.
+    { name = "an unrolled cell", format = "xspace", framework = "tensorflow", finding = true, impact_ns = 9e5,
+      facts = { ["step.ns"] = 1e7 }, tables = { ops = example_cell(20, 5e4) } },
+    -- With a loss of 0.1 ms a round that may go for most: half to nine tenths of all 4 ms.
+    { name = "a loss for each round of a cell", format = "xspace", framework = "tensorflow", finding = true,
+      impact_ns = 2.8e6, facts = { ["step.ns"] = 1e7 }, tables = { ops = example_cell(20, 5e4, 1e5) } },
+    { name = "an unrolled cell of large products", format = "xspace", framework = "tensorflow", finding = false,
+      facts = { ["step.ns"] = 1e7 }, tables = { ops = example_cell(20, 5e5) } },
     -- Three to seven tenths of twelve convolutions of 0.4 ms.
     { name = "a network for each frame", format = "xspace", framework = "tensorflow", finding = true, impact_ns = 2.4e6,
       facts = { ["step.ns"] = 1e7 }, tables = { ops = example_frames(12, true) } },
