@@ -14,12 +14,13 @@ static void start_tensorflow(struct program *program)
 enum { MOST_TABLES = 12 };
 
 /* Ops of one type with a name each. */
-static void make_ops(struct program *program, const char *type, uint32_t activities[MOST_TABLES])
+static void make_ops(struct program *program, const char *scope, const char *type,
+                     uint32_t activities[MOST_TABLES])
 {
     for (int i = 0; i < MOST_TABLES; i++) {
         char name[64];
 
-        snprintf(name, sizeof name, "%s_%d", type, i);
+        snprintf(name, sizeof name, "%s_%d", scope, i);
         activities[i] = builder_activity(&program->b, name, ACTIVITY_OP,
                                          builder_op(&program->b, name, type, "f32[8,64]"));
     }
@@ -188,8 +189,8 @@ TEST(tables_looked_up_apart)
         struct program program;
 
         start_tensorflow(&program);
-        make_ops(&program, "GatherV2", lookups);
-        make_ops(&program, "ResourceScatterSub", updates);
+        make_ops(&program, "GatherV2", "GatherV2", lookups);
+        make_ops(&program, "ResourceScatterSub", "ResourceScatterSub", updates);
         for (int step = 0; step < 4; step++) {
             run_ops(&program, lookups, tables, 10000);
             run(&program, "dense/MatMul", "f32[8,64] f32[64,64]", 1000000);
@@ -199,6 +200,36 @@ TEST(tables_looked_up_apart)
         finish(&program);
         assert_true(fabs(claimed(&program, "separate-tables") -
                          (tables == MOST_TABLES ? 11.0 / 12 * 24 * 10000 : 0)) < 1);
+        builder_free(&program.b);
+    }
+}
+
+/* The same of twelve tables, and products of pairs of their rows: four a table are claimed with
+ * them, five are of something else. */
+TEST(pairs_of_rows_of_tables)
+{
+    static const char *const NAMES[] = { "a/mul", "b/mul", "c/mul", "d/mul", "e/mul" };
+
+    for (int pairs = 4; pairs <= 5; pairs++) {
+        uint32_t       lookups[MOST_TABLES], updates[MOST_TABLES], products[5][MOST_TABLES];
+        struct program program;
+
+        start_tensorflow(&program);
+        make_ops(&program, "GatherV2", "GatherV2", lookups);
+        make_ops(&program, "ResourceScatterSub", "ResourceScatterSub", updates);
+        for (int pair = 0; pair < pairs; pair++)
+            make_ops(&program, NAMES[pair], "Mul", products[pair]);
+        for (int step = 0; step < 4; step++) {
+            run_ops(&program, lookups, MOST_TABLES, 10000);
+            for (int pair = 0; pair < pairs; pair++)
+                run_ops(&program, products[pair], MOST_TABLES, 10000);
+            run(&program, "dense/MatMul", "f32[8,64] f32[64,64]", 1000000);
+            run_ops(&program, updates, MOST_TABLES, 10000);
+            end_step(&program);
+        }
+        finish(&program);
+        assert_true(fabs(claimed(&program, "separate-tables") -
+                         11.0 / 12 * (pairs == 4 ? 24 + 48 : 24) * 10000) < 1);
         builder_free(&program.b);
     }
 }

@@ -8,7 +8,11 @@
 
 static const double SMALL_OP = 6; /* times the cost of starting one: the rest of it is work */
 static const double ALIKE = 0.75; /* of the tables have an op of the type */
-enum { FEWEST_TABLES = 12 };
+enum {
+    FEWEST_TABLES = 12,
+    MOST_A_TABLE = 4 /* ops of a type for one table: what comes more often, as for each pair of
+                      * fields, does not go with their number */
+};
 
 struct finder {
     struct ledger *ledger;
@@ -43,8 +47,11 @@ static void count(struct finder *finder)
 
 static bool is_alike(const struct finder *finder, const struct work_unit *unit)
 {
+    uint32_t tables = finder->lookups > finder->updates ? finder->lookups : finder->updates;
+
     return unit->kind == UNIT_OP && unit->op != NO_ID &&
-           finder->rows[unit->type] >= ALIKE * finder->updates;
+           finder->rows[unit->type] >= ALIKE * finder->updates &&
+           finder->rows[unit->type] <= MOST_A_TABLE * tables;
 }
 
 /* Of an op, what is about starting it; between two of them, all. */
