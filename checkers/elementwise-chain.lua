@@ -1,4 +1,16 @@
 -- Several elementwise ops in a row pass over the same values.
+-- For the examples: a product of 20 us for each pair of items or so, its sum and its gradient, and a layer of 1 ms.
+local function example_pairs(count)
+  local rows = { { name = "dense/MatMul", type = "MatMul", calls = 1, self_ns = 1e6 } }
+  for i = 0, count - 1 do
+    local number = i > 0 and "_" .. i or ""
+    rows[#rows + 1] = { name = "mul" .. number, type = "Mul", calls = 1, self_ns = 2e4 }
+    rows[#rows + 1] = { name = "Sum" .. number, type = "Sum", calls = 1, self_ns = 2e4 }
+    rows[#rows + 1] = { name = "gradients/mul" .. number .. "_grad/Mul", type = "Mul", calls = 1, self_ns = 2e4 }
+  end
+  return rows
+end
+
 -- Without compiling, TensorFlow runs one op after the other over the whole tensor.
 local function of_graph(p, cfg)
   local step_ns, ops = p.fact["step.ns"], p:table("ops")
@@ -42,6 +54,65 @@ local function of_graph(p, cfg)
     impact = impact.exposed { ns = ns, low = (is_most and 0.5 or 0.3) * ns,
                               high = ((is_most or picks) and 0.95 or 0.6) * ns },
     confidence = "low",
+  }
+end
+
+-- How many items have so many pairs, if any number of them has.
+local function items_of(pairs_of_them)
+  local items = math.floor((1 + math.sqrt(1 + 8 * pairs_of_them)) / 2 + 0.5)
+  return items * (items - 1) // 2 == pairs_of_them and items or 0
+end
+
+-- Ops by type and name, without the numbers that tell rounds of a loop apart.
+local function numbered(ops)
+  local groups = {}
+  for row in ops:each() do
+    local of, inner = row.name:match("^(gradient\\w*/.*?)(?:_\\d+)?(?:_grad)?/(.*?)(?:_\\d+)?$")
+    local key = row.type .. " " .. (of and of .. "/" .. inner or row.name:match("^(.*)_\\d+$") or row.name)
+    local group = groups[key] or { count = 0, ns = 0, row = row, is_back = row.name:find("^gradient") ~= nil }
+    groups[key] = group
+    group.count, group.ns = group.count + 1, group.ns + row.self_ns
+  end
+  return groups
+end
+
+-- A loop over all pairs of items in a graph: elementwise ops and what sums them, as many as pairs of a dozen items and
+-- more. The gradient of an item is a sum over those that it meets.
+local function of_items(p, cfg)
+  local step_ns, all_ns, groups, best = p.fact["step.ns"], p:table("ops"):sum("self_ns"), numbered(p:table("ops")), nil
+  for _, group in sorted_pairs(groups) do
+    if not group.is_back and items_of(group.count) >= cfg.min_items and p:class_of(group.row.type) == "elementwise"
+      and (not best or group.ns > best.ns) then best = group end
+  end
+  if not best then return nil end
+  local items, kinds, count, ns = items_of(best.count), 0, 0, 0
+  for _, group in sorted_pairs(groups) do
+    local class = p:class_of(group.row.type)
+    local is_round = group.count % best.count == 0 and class ~= "product" and class ~= "convolution"
+    local is_sum = group.is_back and group.row.type == "AddN" and group.count >= items and group.count < 2 * items
+    if is_round or is_sum then count, ns = count + group.count, ns + group.ns end
+    if is_round and not group.is_back then kinds = kinds + 1 end
+  end
+  local computing_ns = p:has("part.compute_ns") and p.fact["part.compute_ns"] or step_ns
+  ns = math.min(step_ns, ns / all_ns * computing_ns)
+  if kinds < 2 or ns < cfg.min_paired * step_ns then return nil end
+  -- Each item meets all others, and needs a round or two.
+  local high_ns = (1 - 2 / (items - 1)) * ns
+  return finding {
+    title = ("All pairs of %s items are multiplied or compared one by one: %s of each step"):format(
+      fmt.whole(items), fmt.ms(ns)),
+    severity = "info", subject = { op = best.row.name },
+    evidence = { { "ops of pairs and their gradients a step", ns, "ns", share = ns / step_ns },
+                 { "pairs", best.count, "count" }, { "ops", count, "count" } },
+    condition = ("%s rounds without a product take %s of the step, %s accepted"):format(
+      fmt.count(best.count), fmt.pct(ns / step_ns), fmt.pct(cfg.min_paired)),
+    remedy = {
+      text = "Sums over all pairs need no pairs: the square of the sum, less the sum of squares. Where each pair is "
+        .. "needed, stack the items, and multiply the stack by itself once.",
+      code = "s = tf.add_n(xs)\ny = 0.5 * tf.reduce_sum(s * s - tf.add_n([x * x for x in xs]), -1)   "
+        .. "# not for a, b in combinations(xs, 2)" },
+    impact = impact.exposed { ns = high_ns, low = 0.7 * high_ns, high = high_ns },
+    confidence = "medium",
   }
 end
 
@@ -150,6 +221,9 @@ return rule {
     min_reduced = { default = 0.02, min = 0, max = 1, unit = "share",
                     doc = "TensorFlow: of the time of all ops, sums in a scope that its arrays are made for" },
     min_many = { default = 16, min = 1, max = 1e6, unit = "count", doc = "calls of such ops a step, then" },
+    min_items = { default = 12, min = 3, max = 1e5, unit = "count",
+                  doc = "TensorFlow: items whose pairs a graph holds one by one; fewer may be as many as anything" },
+    min_paired = { default = 0.15, min = 0, max = 1, unit = "share", doc = "their share of the step, then" },
     min_of_step = { default = 0.5, min = 0, max = 1, unit = "share", doc = "the same over the step" },
     min_op_ns = { default = 50e3, min = 0, max = 1e12, unit = "ns", doc = "TensorFlow: an op that takes long" },
     min_share = { default = 0.05, min = 0, max = 1, unit = "share",
@@ -173,8 +247,9 @@ are such a chain, too: priced as what these arrays are of their traffic.
 Ops of PyTorch's compiled code that ran one by one on a host, as a backend for debugging runs them, are priced as all
 but the longest of each row of them.
 TensorFlow programs on a host that do little else are named too, and those in which one scope, without products, takes
-much of it and adds up what it made. Silent for small tensors, for chains that a better rule
-names and below min_share.]],
+much of it and adds up what it made; and those whose graph holds elementwise ops and their sums once for each pair of a
+dozen items and more, priced as seven tenths to all of what is beyond two rounds an item. Silent for small tensors, for
+chains that a better rule names and below min_share.]],
 
   check = function(p, cfg)
     local pairs_found = p.format == "xspace" and p:has("excess") and of_pairs(p, cfg)
@@ -182,7 +257,7 @@ names and below min_share.]],
     local handed_on = p.format == "xspace" and p:has("excess") and of_programs(p, cfg)
     if handed_on then return handed_on end
     if p.format ~= "kineto" and p.framework == "tensorflow" and p:has("ops") and not p:has("device.idle_share") then
-      return of_graph(p, cfg) or of_scope(p, cfg)
+      return of_items(p, cfg) or of_graph(p, cfg) or of_scope(p, cfg)
     end
     if not p:has("eager_idioms") then
       return skip { reason = "neither PyTorch ops nor TensorFlow ops on a host are recorded",
@@ -259,6 +334,12 @@ names and below min_share.]],
                          { name = "Square", type = "Square", calls = 1, self_ns = 3e7 },
                          { name = "Sum", type = "Sum", calls = 1, self_ns = 2e7 },
                          { name = "matmul", type = "MatMul", calls = 2, self_ns = 5e6 } } } },
+    -- 105 pairs of 15 items take 6.3 of 7.3 ms of ops, and as much of the step, beyond two of 14 rounds an item 5.4: of
+    -- that seven tenths to all.
+    { name = "all pairs of columns", framework = "tensorflow", format = "graph", finding = true, severity = "info",
+      impact_ns = 4.59e6, facts = { ["step.ns"] = 7.3e6 }, tables = { ops = example_pairs(105) } },
+    { name = "rounds that are no pairs", framework = "tensorflow", format = "graph", finding = false,
+      facts = { ["step.ns"] = 7.3e6 }, tables = { ops = example_pairs(104) } },
     -- 6 of 10 ms of ops, and as much of 8 ms computing: 4.8 ms, of which 0.2 to 0.7 may go.
     { name = "windows that are copied out", framework = "tensorflow", format = "xspace", finding = true,
       severity = "info", impact_ns = 2.16e6, facts = { ["step.ns"] = 1e7, ["part.compute_ns"] = 8e6 },
