@@ -291,6 +291,80 @@ local function asked_again(p, cfg)
   }
 end
 
+-- Networks by the scope that the graph has them in: how many products of each type, and whether gradients go through.
+local function networks(p)
+  local nets = {}
+  for row in p:table("ops"):where { type = { class = "product|convolution" } }:each() do
+    local back, name = row.name:match("^(gradient_tape/)?([^/]+)/.+")
+    if name then
+      local net = nets[name] or { types = {}, count = 0, ns = 0, calls = math.huge }
+      nets[name] = net
+      if back and back ~= "" then
+        net.updates = math.max(net.updates or 0, row.calls)
+      else
+        net.types[row.type], net.count = (net.types[row.type] or 0) + 1, net.count + 1
+        net.ns, net.calls = net.ns + row.self_ns, math.min(net.calls, row.calls)
+        if not net.row or row.self_ns > net.row.self_ns then net.row = row end
+      end
+    end
+  end
+  for _, net in sorted_pairs(nets) do
+    local parts = {}
+    for type, count in sorted_pairs(net.types) do parts[#parts + 1] = type .. "*" .. fmt.whole(count) end
+    net.shape = table.concat(parts, " ")
+  end
+  return nets
+end
+
+-- Variables that are written less often than the updates of a step: into a copy of a network, once a step.
+local function written_once(p, updates)
+  local count = 0
+  for row in p:table("ops"):where { type = "AssignVariableOp" }:each() do
+    if row.calls < updates then count = count + 1 end
+  end
+  return count
+end
+
+-- Copies of trained networks, as of an older policy, that are made once in a marked step, and run beside each of its
+-- several updates. Whether examples come again in it is not recorded; a target network is copied in few of the steps,
+-- or follows each update.
+local function untrained_copies(p, cfg)
+  if not p:has("step.source") or p.fact["step.source"] ~= "marker" then return nil end
+  local nets, updates = networks(p), {}
+  for _, net in sorted_pairs(nets) do
+    if net.updates then updates[net.shape] = math.max(updates[net.shape] or 0, net.updates) end
+  end
+  local ns, count, worst = 0, 0, nil
+  for _, net in sorted_pairs(nets) do
+    local beside = not net.updates and net.count >= cfg.min_layers and updates[net.shape] or 0
+    if beside >= 2 and net.calls == beside and written_once(p, beside) >= net.count then
+      ns, count = ns + net.ns, count + 1
+      if not worst or net.ns > worst.ns then worst = net end
+    end
+  end
+  -- Threads work side by side: of the step it takes a share of what all ops take.
+  ns = math.min(p.fact["step.ns"], ns / math.max(1, p:has("ops.self_share") and p.fact["ops.self_share"] or 1))
+  if not worst or ns < cfg.min_asked_share * p.fact["step.ns"] then return nil end
+  return finding {
+    title = ("Networks that nothing trains run beside each of %s updates a step: %s"):format(
+      fmt.whole(worst.calls), fmt.ms(ns)),
+    severity = "info",
+    subject = { op = worst.row.name },
+    evidence = { { "their products a step", ns, "ns", share = ns / p.fact["step.ns"] },
+                 { "networks", count, "count" }, { "updates a step", worst.calls, "count" },
+                 { "variables written once a step", written_once(p, worst.calls), "count" } },
+    condition = ("copies of trained networks take %s of the step, %s accepted"):format(
+      fmt.pct(ns / p.fact["step.ns"]), fmt.pct(cfg.min_asked_share)),
+    remedy = { text = "What an older policy says of examples was known when they were drawn, and is the same in each "
+                 .. "epoch over them: keep its log-probabilities and values with them. A target network whose examples "
+                 .. "are new in each update is needed.",
+               code = "actions, logp, value = act(obs)   # kept with obs\n"
+                 .. "loss = train_step(obs, actions, logp, value)   # not old_actor(obs) in each" },
+    impact = impact.share { ns = ns },
+    confidence = "low",
+  }
+end
+
 -- Rows that a graph tiles and joins with others before a product.
 local function tiled_rows(p, cfg)
   local rows = p:has("graph_patterns") and p:table("graph_patterns"):where { pattern = "tiled-rows" }
@@ -521,6 +595,23 @@ local function of_layers(count)
   return ops("_MklMatMul", 1, 5e5, names)
 end
 
+-- Two updates a step of a network of three layers, a product of 0.2 ms each way, and an older copy of it that is
+-- written so often.
+local function of_policies(old_layers, old_calls, written)
+  local rows = {}
+  for layer = 1, 3 do
+    rows = joined(rows, ops("AssignVariableOp", written, 1e3, { "AssignVariableOp_" .. layer }))
+  end
+  for layer = 1, 3 do
+    rows = joined(rows, ops("MatMul", 2, 4e5, { ("actor_1/dense_%d/MatMul"):format(layer) }))
+    rows = joined(rows, ops("MatMul", 2, 4e5, { ("gradient_tape/actor_1/dense_%d/MatMul/MatMul_1"):format(layer) }))
+  end
+  for layer = 4, 3 + old_layers do
+    rows = joined(rows, ops("MatMul", old_calls, 4e5, { ("old_1/dense_%d/MatMul"):format(layer) }))
+  end
+  return rows
+end
+
 return rule {
   id = "duplicate-compute", api = 1, version = "1.0.0",
   title = "The same work runs twice",
@@ -546,6 +637,8 @@ return rule {
       doc = "TensorFlow: share of the step in all calls of a model but one, each with gradients" },
     min_asked_share = { default = 0.10, min = 0, max = 1, unit = "share",
       doc = "TensorFlow: share of the step in all runs of a model but one, without gradients" },
+    min_layers = { default = 3, min = 1, max = 1e6, unit = "count",
+      doc = "TensorFlow: products of a network that nothing trains, from which it is a copy of one that is trained" },
     most_calls = { default = 4, min = 2, max = 1e6, unit = "count", doc = "TensorFlow: most such runs a step" },
     most_unlike = { default = 3, min = 1, max = 1e6, unit = "ratio", doc = "TensorFlow: times the shortest such call" },
     min_extra = { default = 0.75, min = 0, max = 1e6, unit = "count",
@@ -567,15 +660,17 @@ frames of a stream that are joined to a window and go through a network one a ro
 can have come since the window before. In TensorFlow, products that run more often than the gradients named after
 them, and layers whose weights get several gradients for one forward call; and a model of Keras that is called several
 times with gradients of each call, where inputs may be the same: half of its calls at most, a fact; or a few times
-without gradients in a marked step, a bound. Gradients of gradients are no second pass. In graphs, rows that are tiled
-and joined with others before a product, priced as the copies' part of it, and what is made of variables that nothing
-assigns, or of what is fed where it meets what is trained in no layer. In compiled programs of JAX, decompositions of
-matrices that come from arguments and not from what the program gives back, programs whose devices all get the same
-arguments and exchange nothing, what only a mapped condition takes, the other side of which was there before, what the
-graph of a loop makes in each round of what no round changes, results that every device gathers from the others and
-then works on as a whole, overlapping windows of a series that are made and reduced one by one, products of rows that
-are copies of a few, or of what is equal for all of a batch, matrices that are copied for each row that is multiplied
-with them, and in a program with gradients products of arguments alone that it does not give back.]],
+without gradients in a marked step, a bound; and networks with the products of trained ones that are written once in a
+marked step and run beside each of its several updates, without gradients, a bound. Gradients of gradients are no second
+pass. In graphs, rows that are tiled and joined with others before a product, priced as the copies' part of it, and what
+is made of variables that nothing assigns, or of what is fed where it meets what is trained in no layer. In compiled
+programs of JAX, decompositions of matrices that come from arguments and not from what the program gives back, programs
+whose devices all get the same arguments and exchange nothing, what only a mapped condition takes, the other side of
+which was there before, what the graph of a loop makes in each round of what no round changes, results that every device
+gathers from the others and then works on as a whole, overlapping windows of a series that are made and reduced one by
+one, products of rows that are copies of a few, or of what is equal for all of a batch, matrices that are copied for
+each row that is multiplied with them, and in a program with gradients products of arguments alone that it does not give
+back.]],
 
   check = function(p, cfg)
     if p.format == "graph" or p.format == "profile" then
@@ -584,7 +679,8 @@ with them, and in a program with gradients products of arguments alone that it d
     if p.framework == "tensorflow" then
       local found = of_tensorflow(p, cfg) or passes_back(p, cfg) or in_excess(p, cfg, structures)[1]
       local cells = found and {} or in_excess(p, cfg, compiled)
-      return found or #cells > 0 and cells or several_calls(p, cfg) or asked_again(p, cfg)
+      return found or #cells > 0 and cells or several_calls(p, cfg) or untrained_copies(p, cfg)
+        or asked_again(p, cfg)
     end
     local block = p.framework == "pytorch" and in_excess(p, cfg, structures)[1]
     if block then return block end
@@ -635,6 +731,16 @@ with them, and in a program with gradients products of arguments alone that it d
                                         op = "_MklMatMul", detail = "20 rounds of a loop make it of the same" } } } },
     in_cell("a call for the metric", "tensorflow", "second-pass", 0.2,
       { detail = "model_2 has the layers of a call that trains" }),
+    -- Three products of 0.4 ms.
+    { name = "an old policy beside each update", framework = "tensorflow", format = "xspace", finding = true,
+      severity = "info", impact_ns = 1.2e6, facts = { ["step.ns"] = 1e7, ["step.source"] = "marker" },
+      tables = { ops = of_policies(3, 2, 1) } },
+    { name = "a target that follows each update", framework = "tensorflow", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1e7, ["step.source"] = "marker" }, tables = { ops = of_policies(3, 2, 2) } },
+    { name = "another network beside each update", framework = "tensorflow", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1e7, ["step.source"] = "marker" }, tables = { ops = of_policies(4, 2, 1) } },
+    { name = "a copy that runs once a step", framework = "tensorflow", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1e7, ["step.source"] = "marker" }, tables = { ops = of_policies(3, 1, 1) } },
     in_cell("features of frozen weights", "jax", "frozen-work", 0.7, { impact_ns = 6.65e6 }),
     in_cell("a teacher's targets", "jax", "frozen-teacher", 0.4, { severity = "info" }),
     { name = "tf.gradients for each of two losses", framework = "tensorflow", format = "graph", finding = true,
