@@ -1,18 +1,35 @@
 -- How fast the input pipeline could go at best, with all cores.
+-- What a cache in memory still takes from below it is made in the first epoch alone.
+local FILLS = "::MemoryCache(Impl)?(\\[\\d+\\])?::"
+
+local function work_of(stage)
+  return math.max(stage.self_ns or 0, stage.cpu_ns or 0)
+end
+
+-- The stages that work in each epoch, and their part of the work of all.
+local function lasting(p)
+  local all, ns, all_ns = p:table("iterators"), 0, 0
+  local stages = all:where { name = { like = "^(?!.*" .. FILLS .. ").*" } }
+  for stage in all:each() do all_ns = all_ns + work_of(stage) end
+  for stage in stages:each() do ns = ns + work_of(stage) end
+  return stages, all_ns > 0 and ns / all_ns or 1
+end
+
 -- On a host that computes too, a pipeline that runs ahead of the step still takes the cores that the step needs.
 local function contends(p, cfg)
   local step_ns, cores = p.fact["step.ns"], p.fact["host.cores"]
-  local share = p:has("input.cpu_share") and p.fact["input.cpu_share"] or 0
+  local stages, part = lasting(p)
+  local share = part * (p:has("input.cpu_share") and p.fact["input.cpu_share"] or 0)
   local used = p:has("host.cpu_ns") and p.fact["host.cpu_ns"] / cores / step_ns or 0
   -- A short recording begins with batches that were made before its steps, which then show too little of what each
   -- costs. Work on pool threads counts waiting for a core, too, and is asked only where the steps do not tell.
   if share < cfg.min_cpu_share then
-    local ahead = math.max(0, (p:table("iterators"):sum("cpu_ns") or 0) / cores / step_ns - share)
+    local ahead = math.max(0, (stages:sum("cpu_ns") or 0) / cores / step_ns - share)
     share, used = share + ahead, used + ahead
   end
   if p:has("device.count") or p.fact["input.wait_share"] > cfg.max_wait_share or share < cfg.min_cpu_share or
      used < cfg.min_used then return nil end
-  local worst = p:table("iterators"):top("cpu_ns", 1):rows()[1]
+  local worst = stages:top("cpu_ns", 1):rows()[1]
   return finding {
     title = ("The input pipeline keeps all cores busy for %s of each step, beside the step's own work"):format(
       fmt.ms(share * step_ns)),
@@ -54,7 +71,7 @@ Compares the processor time that a batch costs, over all cores, with the step wi
 costs more, no setting of the pipeline suffices: there must be less work (cache, prepare once, cheaper stages) or more
 machines. A fact without a price. Where the program computes on the same cores and they are all busy, a pipeline that
 runs ahead slows the step as well: priced as a part of its processor time over the cores. Silent where tuning the
-pipeline can suffice.]],
+pipeline can suffice, and about stages below a cache in memory, which fill it in the first epoch.]],
 
   check = function(p, cfg)
     local step_ns, cores = p.fact["step.ns"], p.fact["host.cores"]
@@ -62,9 +79,9 @@ pipeline can suffice.]],
     if contended then return contended end
     if p.fact["input.wait_share"] < cfg.min_wait_share then return nil end
 
-    local stages = p:table("iterators")
+    local stages = lasting(p)
     local work_ns = 0
-    for stage in stages:each() do work_ns = work_ns + math.max(stage.self_ns or 0, stage.cpu_ns or 0) end
+    for stage in stages:each() do work_ns = work_ns + work_of(stage) end
     local best_ns, needed_ns = work_ns / cores, step_ns - p.fact["input.wait_ns"]
     if best_ns <= needed_ns then return nil end
 
@@ -106,6 +123,13 @@ pipeline can suffice.]],
                 ["input.cpu_share"] = 0.1, ["host.cpu_ns"] = 2e7 },
       tables = { iterators = { { name = "Iterator::Root::Prefetch::ParallelMapV2", type = "ParallelMapV2",
                                  self_ns = 1e5, cpu_ns = 4.8e6 } } } },
+    { name = "a cache that is filled", framework = "tensorflow", finding = false,
+      facts = { ["step.ns"] = 1.2e7, ["input.wait_ns"] = 1.2e6, ["input.wait_share"] = 0.1, ["host.cores"] = 2,
+                ["input.cpu_share"] = 0.53, ["host.cpu_ns"] = 2.25e7 },
+      tables = { iterators = { { name = "Iterator::Root::Prefetch::MemoryCacheImpl", type = "MemoryCacheImpl",
+                                 self_ns = 1e5, cpu_ns = 1e5 },
+                               { name = "Iterator::Root::Prefetch::MemoryCacheImpl::ParallelMapV2",
+                                 type = "ParallelMapV2", self_ns = 1e5, cpu_ns = 1.2e7 } } } },
     { name = "cores enough", finding = false,
       facts = { ["step.ns"] = 1.2e7, ["input.wait_ns"] = 4e6, ["input.wait_share"] = 0.33, ["host.cores"] = 16 },
       tables = { iterators = { { name = "Iterator::Root::Prefetch::Map", type = "Map", self_ns = 1.9e7,
