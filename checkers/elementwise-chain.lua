@@ -11,6 +11,16 @@ local function example_pairs(count)
   return rows
 end
 
+-- Windows of a series that are copied out for what is done with each, and a layer of 4 ms.
+local function example_windows(type, scope)
+  scope = scope or "net/rolling/"
+  return { { name = scope .. "frame/GatherV2", type = "GatherV2", calls = 1, self_ns = 2e6 },
+           { name = scope .. "each", type = type, calls = 1, self_ns = 2e6 },
+           { name = "gradient_tape/" .. scope .. "frame/UnsortedSegmentSum", type = "UnsortedSegmentSum", calls = 1,
+             self_ns = 2e6 },
+           { name = "net/conv/Conv2D", type = "Conv2D", calls = 1, self_ns = 4e6 } }
+end
+
 -- Without compiling, TensorFlow runs one op after the other over the whole tensor.
 local function of_graph(p, cfg)
   local step_ns, ops = p.fact["step.ns"], p:table("ops")
@@ -117,6 +127,49 @@ local function of_items(p, cfg)
       code = "s = tf.add_n(xs)\ny = 0.5 * tf.reduce_sum(s * s - tf.add_n([x * x for x in xs]), -1)   "
         .. "# not for a, b in combinations(xs, 2)" },
     impact = impact.exposed { ns = high_ns, low = 0.7 * high_ns, high = high_ns },
+    confidence = "medium",
+  }
+end
+
+-- Whether an op, or the gradient of one, belongs to a scope; to that of the whole function, if no layer has it.
+local function is_in(name, scope)
+  local inner = name:gsub("^gradient_tape/", "")
+  if scope ~= "" then return inner:find(scope, 1, true) == 1 end
+  return inner:find("^frame(_\\d+)?/") ~= nil or not inner:find(name == inner and "/" or "/.*/")
+end
+
+-- Windows that overlap are copied out by tf.signal.frame, to be reduced one by one. A spectrum of each needs them, and
+-- a layer may.
+local function of_windows(p, cfg)
+  local step_ns, ops = p.fact["step.ns"], p:table("ops")
+  local cut = ops:where { name = { like = "(.*/)?frame(_[0-9]+)?/GatherV2(_[0-9]+)?" } }:top("self_ns", 1):rows()[1]
+  if not cut or cut.name:find("^gradient") or ops:where { type = { like = "FFT" } }:count() > 0 then return nil end
+  local scope, ns, reduced_ns = cut.name:match("^(.*/|)frame(?:_\\d+)?/[^/]+$") or "", 0, 0
+  for row in ops:each() do
+    if is_in(row.name, scope) then
+      local class = p:class_of(row.type)
+      if class == "product" or class == "convolution" then return nil end
+      ns = ns + row.self_ns
+      if class == "reduce" and not row.name:find("^gradient") then reduced_ns = reduced_ns + row.self_ns end
+    end
+  end
+  local all_ns = ops:sum("self_ns")
+  local computing_ns = p:has("part.compute_ns") and p.fact["part.compute_ns"] or step_ns
+  local windows_ns = math.min(step_ns, ns / all_ns * computing_ns)
+  if reduced_ns < cfg.min_reduced * all_ns or windows_ns < cfg.min_paired * step_ns then return nil end
+  return finding {
+    title = ("Overlapping windows are copied out and reduced one by one: %s of each step"):format(fmt.ms(windows_ns)),
+    severity = "info", subject = { op = cut.name },
+    evidence = { { "ops of windows and their gradients a step", windows_ns, "ns", share = windows_ns / step_ns },
+                 { "of it copying windows out", cut.self_ns, "ns" },
+                 { "of it reducing them", reduced_ns, "ns" } },
+    condition = ("windows and their sums take %s of the step, %s accepted"):format(
+      fmt.pct(windows_ns / step_ns), fmt.pct(cfg.min_paired)),
+    remedy = {
+      text = "Means, sums and maxima over windows are a pooling, deviations that of squares: no window is copied out.",
+      code = "mean = tf.nn.avg_pool1d(x, 48, 1, 'VALID')   # not of tf.signal.frame(x, 48, 1, axis=1)\n"
+        .. "var = tf.nn.avg_pool1d(x * x, 48, 1, 'VALID') - mean * mean" },
+    impact = impact.exposed { ns = windows_ns, low = 0.6 * windows_ns, high = 0.95 * windows_ns },
     confidence = "medium",
   }
 end
@@ -228,7 +281,8 @@ return rule {
     min_many = { default = 16, min = 1, max = 1e6, unit = "count", doc = "calls of such ops a step, then" },
     min_items = { default = 12, min = 3, max = 1e5, unit = "count",
                   doc = "TensorFlow: items whose pairs a graph holds one by one; fewer may be as many as anything" },
-    min_paired = { default = 0.15, min = 0, max = 1, unit = "share", doc = "their share of the step, then" },
+    min_paired = { default = 0.15, min = 0, max = 1, unit = "share",
+                   doc = "their share of the step, then, or that of windows that are copied out" },
     min_of_step = { default = 0.5, min = 0, max = 1, unit = "share", doc = "the same over the step" },
     min_op_ns = { default = 50e3, min = 0, max = 1e12, unit = "ns", doc = "TensorFlow: an op that takes long" },
     min_share = { default = 0.05, min = 0, max = 1, unit = "share",
@@ -253,7 +307,8 @@ Ops of PyTorch's compiled code that ran one by one on a host, as a backend for d
 but the longest of each row of them.
 TensorFlow programs on a host that do little else are named too, and those in which one scope, without products, takes
 much of it and adds up what it made; and those whose graph holds elementwise ops and their sums once for each pair of a
-dozen items and more, priced as seven tenths to all of what is beyond two rounds an item. Silent for small tensors, for
+dozen items and more, priced as seven tenths to all of what is beyond two rounds an item; and windows that
+tf.signal.frame copies out for sums over each, without a spectrum or a product of them. Silent for small tensors, for
 chains that a better rule names and below min_share.]],
 
   check = function(p, cfg)
@@ -262,7 +317,7 @@ chains that a better rule names and below min_share.]],
     local handed_on = p.format == "xspace" and p:has("excess") and of_programs(p, cfg)
     if handed_on then return handed_on end
     if p.format ~= "kineto" and p.framework == "tensorflow" and p:has("ops") and not p:has("device.idle_share") then
-      return of_items(p, cfg) or of_graph(p, cfg) or of_scope(p, cfg)
+      return of_items(p, cfg) or of_windows(p, cfg) or of_graph(p, cfg) or of_scope(p, cfg)
     end
     if not p:has("eager_idioms") then
       return skip { reason = "neither PyTorch ops nor TensorFlow ops on a host are recorded",
@@ -348,6 +403,16 @@ chains that a better rule names and below min_share.]],
       severity = "info", impact_ns = 5.682857e6, tables = { ops = example_pairs(105) },
       facts = { ["step.ns"] = 9.3e6, ["part.compute_ns"] = 7.3e6, ["host.executor_ns"] = 2e6,
                 ["ops.count_per_step"] = 420 } },
+    -- 6 of 10 ms of ops, and of the step: 0.6 to 0.95 of that.
+    { name = "means over windows", framework = "tensorflow", format = "xspace", finding = true, severity = "info",
+      impact_ns = 4.65e6, facts = { ["step.ns"] = 1e7 }, tables = { ops = example_windows("Mean") } },
+    { name = "means over windows in no layer", framework = "tensorflow", format = "xspace", finding = true,
+      severity = "info", impact_ns = 4.65e6, facts = { ["step.ns"] = 1e7 },
+      tables = { ops = example_windows("Mean", "") } },
+    { name = "a spectrum of each window", framework = "tensorflow", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1e7 }, tables = { ops = example_windows("RFFT") } },
+    { name = "a product with each window", framework = "tensorflow", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1e7 }, tables = { ops = example_windows("BatchMatMulV2") } },
     { name = "rounds that are no pairs", framework = "tensorflow", format = "graph", finding = false,
       facts = { ["step.ns"] = 7.3e6 }, tables = { ops = example_pairs(104) } },
     -- 6 of 10 ms of ops, and as much of 8 ms computing: 4.8 ms, of which 0.2 to 0.7 may go.
