@@ -301,6 +301,39 @@ TEST(rounds_without_shapes)
     }
 }
 
+/* Thirty rounds of a product and a sum, whose results are kept in a list and stacked behind ten
+ * other calls: the list is not recorded, but what takes the stack has a row for each. Layers stack
+ * nothing, or, for 12 rows, other things. */
+TEST(rounds_stacked_behind_other_work)
+{
+    static const char *const taken[] = { "f32[30,4]", "f32[12,4]" };
+
+    for (int way = 0; way < 2; way++) {
+        struct program program;
+        struct err     err = { 0 };
+
+        start(&program);
+        program.b.profile.has_shapes = true;
+        uint32_t product = builder_activity(
+            &program.b, "aten::matmul", ACTIVITY_OP,
+            builder_op(&program.b, "aten::matmul", "aten::matmul", "f32[4,4] f32[4]"));
+        for (int i = 0; i < 30; i++) {
+            builder_event(&program.b, program.thread, product, program.now, 1000);
+            program.now += 1100;
+            call(&program, "aten::add", "f32[4] f32[4]", 1000);
+        }
+        for (int i = 0; i < 10; i++)
+            call(&program, "aten::relu", "f32[64]", 1000);
+        call(&program, "aten::stack", "f32[]", 1000);
+        call(&program, "aten::sum", taken[way], 1000);
+        builder_finish(&program.b);
+        assert_true(analysis_eager_loops.run(&program.b.study, &err));
+        assert_true(facts_find_table(&program.b.study.facts, "eager_loops")->row_count ==
+                    (way == 0));
+        builder_free(&program.b);
+    }
+}
+
 /* Ten rounds of a slice, a sum and an exponential, as of an algorithm over time: each takes what
  * the last one gave. Not where the rounds' results are stacked behind them, where each adds its own
  * to a tensor, or where one is written down. */

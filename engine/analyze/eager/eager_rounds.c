@@ -152,12 +152,44 @@ static bool picks_of_same(const struct eager_rounds *seen, const struct eager_cl
     return most * PICKS_A_ROUND >= picks;
 }
 
+/* What is stacked further behind a loop, past other work, is of its rounds where it holds as many
+ * results as there are rounds, but for a few that were left out. A round may hold several
+ * anchors. */
+static bool stacks_rounds(uint32_t stacked, uint32_t anchors)
+{
+    enum { LEFT_OUT = 16 /* one of so many */ };
+
+    for (uint32_t each = 1; each <= MOST_ANCHORS; each++) {
+        uint32_t expected = stacked * each;
+        uint32_t apart = expected > anchors ? expected - anchors : anchors - expected;
+
+        if (apart * LEFT_OUT <= anchors)
+            return true;
+    }
+    return false;
+}
+
+/* How many tensors the call at `at` stacks. Where a recording leaves out what a list holds, the
+ * rows of what the next call takes tell. */
+static uint32_t stacked_by(const struct eager_rounds *seen, uint32_t at, uint32_t run_end)
+{
+    const struct eager_call *calls = seen->calls;
+    const struct tensor     *taken;
+
+    if (eager_elements(seen->profile, calls[at].op) > 1)
+        return seen->profile->ops.items[calls[at].op].input_count;
+    if (at + 1 >= run_end || calls[at + 1].op == NO_ID)
+        return 0;
+    taken = profile_op_input(seen->profile, calls[at + 1].op, 0);
+    return taken && taken->rank > 0 ? (uint32_t)taken->dims[0] : 0;
+}
+
 /* Rounds of a loop over products do not feed each other: their results are stacked behind it, or
  * each of them has a loss. */
 bool eager_rounds_are_loop(const struct eager_rounds *seen, const struct eager_cluster *cluster,
                            uint32_t end, uint32_t run_end)
 {
-    enum { FEWEST_PRODUCTS = 24, FEWEST_STACKED = 16, LOOK_BEHIND = 6 };
+    enum { FEWEST_PRODUCTS = 24, FEWEST_STACKED = 16, LOOK_BEHIND = 6, LOOK_FURTHER = 24 };
     const struct profile    *profile = seen->profile;
     const struct eager_call *calls = seen->calls;
     uint32_t                 losses = 0;
@@ -174,14 +206,15 @@ bool eager_rounds_are_loop(const struct eager_rounds *seen, const struct eager_c
         return false;
     for (uint32_t i = cluster->first; i < end; i++)
         losses += (eager_round_kind(seen, calls[i].type)->traits & IS_LOSS) != 0;
-    for (uint32_t i = end; i < run_end && i < end + LOOK_BEHIND; i++) {
+    for (uint32_t i = end; i < run_end && i < end + LOOK_FURTHER; i++) {
         const struct op *op = calls[i].op != NO_ID ? &profile->ops.items[calls[i].op] : NULL;
 
         if (!op || !(eager_round_kind(seen, calls[i].type)->traits & IS_STACK))
             continue;
         /* Some recordings leave out what a list holds. */
-        if (op->input_count >= FEWEST_STACKED ||
-            (i == end && eager_elements(profile, calls[i].op) <= 1))
+        if ((i < end + LOOK_BEHIND && op->input_count >= FEWEST_STACKED) ||
+            (i == end && eager_elements(profile, calls[i].op) <= 1) ||
+            stacks_rounds(stacked_by(seen, i, run_end), cluster->count))
             return true;
     }
     return losses * 2 >= cluster->count;
