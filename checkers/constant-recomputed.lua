@@ -47,7 +47,8 @@ it changes between calls. Recordings make small ops longer than they are, so the
 matrix that is decomposed or inverted in each step without gradients and not made of a batch right before, or in a
 function or session of TensorFlow before any layer; that it stays the same no recording tells. Where a step that trains
 multiplies a vector by a matrix there and back three times and more without gradients, and norms it each time, the
-rounds but the first. In PyTorch also rows of
+rounds but the first. Where an optimizer asks its closure several times a step, as L-BFGS does, what that makes without
+gradients before anything that is trained, each time but the first. In PyTorch also rows of
 ops that count, and then compute with nothing but such counts, with the same shapes in each step: filters, windows,
 masks, positions. In JAX what a program without gradients makes of a tree of weights and of constants alone, where
 others of its arguments meet these weights in products. In TensorFlow also a dense array that tf.sparse.from_dense makes
@@ -71,6 +72,14 @@ sparse in the step.]],
       remedy = { text = "Keep the vectors between steps, as spectral_norm does, and run one round a step: the weights "
                    .. "change little in one, so that the vectors follow.",
                  code = "layer = torch.nn.utils.parametrizations.spectral_norm(layer, n_power_iterations=1)" },
+      confidence = "medium",
+    } or p:in_excess {
+      flaw = "closure-fixed", min_share = cfg.min_share,
+      title = "The optimizer's closure makes the same of the data each time it is asked: %s a step",
+      time = "all but the first time",
+      remedy = { text = "Make before the step what the closure makes of data alone, as targets and their spectra, and "
+                   .. "let it take that: within a step only the weights change.",
+                 code = "target = features(seen)   # once\noptimizer.step(lambda: closure(target))" },
       confidence = "medium",
     } or p:in_excess {
       flaw = "fixed-matrix", min_share = cfg.min_share,
@@ -102,6 +111,11 @@ sparse in the step.]],
   end,
 
   examples = {
+    -- All of 3 of 10 ms.
+    { name = "targets made in a closure", framework = "pytorch", format = "kineto", finding = true, replay = { 3e6 },
+      facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "closure-fixed", ns = 3e6, share = 0.3, factor = 0, op = "aten::abs",
+                              detail = "the optimizer asks its closure 5 times a step" } } } },
     -- All of 2 of 10 ms.
     { name = "spectral norm in many rounds", framework = "pytorch", format = "kineto", finding = true, replay = { 2e6 },
       facts = { ["step.ns"] = 1e7 },

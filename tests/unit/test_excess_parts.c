@@ -269,3 +269,36 @@ TEST(rounds_of_the_power_method)
         builder_free(&program.b);
     }
 }
+
+/* An optimizer asks its closure four times in a step: 50 us of each time are made of data alone,
+ * before what is trained, and three times that go; or 30 us where the rest of them are made once
+ * only. Twice is few; where something is drawn, or the program itself accumulates gradients, each
+ * round may be of other data. */
+TEST(what_a_closure_makes_again)
+{
+    enum { FOUR, TWO, DRAWN, ACCUMULATED, ONCE };
+    static const double expected[ONCE + 1] = { [FOUR] = 3 * 50e3, [ONCE] = 3 * 30e3 };
+
+    for (int way = FOUR; way <= ONCE; way++) {
+        struct program program;
+        int            rounds = way == TWO ? 2 : 4;
+
+        start(&program);
+        if (way != ACCUMULATED)
+            slice(&program, "Optimizer.step#LBFGS.step", ACTIVITY_ANNOTATION, NULL,
+                  rounds * 107000);
+        for (int round = 0; round < rounds; round++) {
+            run(&program, way == DRAWN ? "aten::randn_like" : "aten::sigmoid", "f32[48]", 1000);
+            run(&program, "aten::fft_fft", "f32[48,1024]", 30000);
+            run(&program, way == ONCE && round > 0 ? "aten::relu_" : "aten::abs", "f32[48,1024]",
+                20000);
+            trained(&program, "f32[8,48] f32[64,48]", 10000);
+            node(&program, "aten::mm", "f32[64,8] f32[8,48]", 40000);
+            run(&program, "aten::dot", "f32[8] f32[8]", 5000);
+        }
+        finish(&program);
+        assert_true(fabs(claimed(&program, "closure-fixed") - expected[way]) < 1);
+        assert_sums(&program);
+        builder_free(&program.b);
+    }
+}
