@@ -345,6 +345,41 @@ TEST(transforms_of_padding)
     }
 }
 
+/* A kernel of 64 values, padded to 1024 in 6 ms, meets the spectrum of a signal of 1000, made in
+ * 3 ms; of what comes back, 4 ms, the 1000 are kept. All transforms have the length of the signal.
+ * A signal of 64 values, too, needs 128: 7 of 8 parts of all three are too much. */
+TEST(transforms_of_a_short_kernel)
+{
+    for (int is_short = 0; is_short < 2; is_short++) {
+        struct program program;
+        uint32_t       kernel, signal, both, back;
+
+        start(&program);
+        kernel = add(&program, "parameter", "-> f32[64]", NULL, NO_ID, NO_ID);
+        kernel = add(&program, "pad", "f32[64] f32[] -> f32[1024]", "jit(f)/pad", NO_ID, kernel);
+        kernel = add(&program, "fft", "f32[1024] -> c64[513]", "jit(f)/fft", NO_ID, kernel);
+        signal = add(&program, "parameter", is_short ? "-> f32[64]" : "-> f32[1000]", NULL, NO_ID,
+                     NO_ID);
+        signal = add(&program, "pad",
+                     is_short ? "f32[64] f32[] -> f32[1024]" : "f32[1000] f32[] -> f32[1024]",
+                     "jit(f)/pad", NO_ID, signal);
+        signal = add(&program, "fft", "f32[1024] -> c64[513]", "jit(f)/fft", NO_ID, signal);
+        both =
+            add(&program, "multiply", "c64[513] c64[513] -> c64[513]", "jit(f)/mul", NO_ID, kernel);
+        link(&program, signal, both);
+        back = add(&program, "fft", "c64[513] -> f32[1024]", "jit(f)/fft", NO_ID, both);
+        both = add(&program, "slice", is_short ? "f32[1024] -> f32[64]" : "f32[1024] -> f32[1000]",
+                   "jit(f)/slice", NO_ID, back);
+        add(&program, "sort", is_short ? "f32[64] -> f32[64]" : "f32[1000] -> f32[1000]",
+            "jit(f)/sort", NO_ID, both);
+        run_step(&program, (uint32_t[]) { kernel, signal, back },
+                 (int64_t[]) { 6000000, 3000000, 4000000 }, 3);
+        assert_true(fabs(claimed(&program, "long-transform") - (is_short ? 7.0 / 8 * 13e6 : 0)) <
+                    1);
+        release(&program);
+    }
+}
+
 /* Real numbers are transformed as complex ones, 6 ms, and of what comes back, 4 ms, the real part
  * is taken: half of both. Where the imaginary part is taken too, the way back is needed. */
 TEST(transforms_of_real_numbers)

@@ -14,6 +14,7 @@ struct cuts {
     struct parts  parts;
     double       *filled;  /* by op: the part of it that is not padding */
     uint8_t      *reached; /* by op: from a transform of padding, to one that is cut */
+    double       *needed;  /* by transform: the fullest data that what it makes meets */
 };
 
 /* Each element of the result comes from one of the operand, or from one row of it. */
@@ -63,6 +64,15 @@ static bool is_between_transforms(const struct cuts *cuts, uint32_t op)
            waste_is(cuts->waste, op, "real|imag|negate|tuple|fusion");
 }
 
+/* From `from` to `to`, of which `next` is reached. Into and out of a fusion by its contents. */
+static bool goes_on(const struct cuts *cuts, uint32_t from, uint32_t to, uint32_t next)
+{
+    const struct compiled *compiled = cuts->waste->compiled;
+
+    return (!compiled_holds(compiled, to) || compiled->root[to] == from) &&
+           is_between_transforms(cuts, next);
+}
+
 /* Marks what is reached from transforms that `is_end` tells, on to the next ones: with the flow of
  * results, or against it. false: out of memory. */
 static bool reach(struct cuts *cuts, uint8_t bit, bool is_against,
@@ -83,9 +93,7 @@ static bool reach(struct cuts *cuts, uint8_t bit, bool is_against,
         for (size_t n = 0; n < next.count; n++) {
             uint32_t from = is_against ? next.ids[n] : op, to = is_against ? op : next.ids[n];
 
-            /* Into and out of a fusion by its contents. */
-            if ((compiled_holds(waste->compiled, to) && waste->compiled->root[to] != from) ||
-                cuts->reached[next.ids[n]] & bit || !is_between_transforms(cuts, next.ids[n]))
+            if (cuts->reached[next.ids[n]] & bit || !goes_on(cuts, from, to, next.ids[n]))
                 continue;
             cuts->reached[next.ids[n]] |= bit;
             if (!is_transform(cuts, next.ids[n]) &&
@@ -94,6 +102,54 @@ static bool reach(struct cuts *cuts, uint8_t bit, bool is_against,
         }
     }
     return true;
+}
+
+/* Hands the number of each transform on to the next ones, where the largest is kept. false: out of
+ * memory. */
+static bool hand_on(const struct cuts *cuts, const double *own, double *largest, bool is_against)
+{
+    const struct waste *waste = cuts->waste;
+    VEC(uint32_t) open = { 0 };
+
+    for (uint32_t op = 0; op < waste->graph->vertex_count; op++)
+        if (is_transform(cuts, op) && !vec_push(&open, waste->ledger->scratch, op))
+            return false;
+    for (size_t i = 0; i < open.count; i++) {
+        uint32_t      op = open.items[i];
+        double        value = is_transform(cuts, op) ? own[op] : largest[op];
+        struct op_ids next = is_against ? op_graph_producers(waste->graph, op)
+                                        : op_graph_consumers(waste->graph, op);
+
+        for (size_t n = 0; n < next.count; n++) {
+            uint32_t from = is_against ? next.ids[n] : op, to = is_against ? op : next.ids[n];
+
+            if (largest[next.ids[n]] >= value || !goes_on(cuts, from, to, next.ids[n]))
+                continue;
+            largest[next.ids[n]] = value;
+            if (!is_transform(cuts, next.ids[n]) &&
+                !vec_push(&open, waste->ledger->scratch, next.ids[n]))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* A short kernel is padded to the length of the signal whose spectrum its own is multiplied with:
+ * each transform needs what the fullest of those needs that meet before the next one. false: out of
+ * memory. */
+static bool find_needed(struct cuts *cuts)
+{
+    struct arena *scratch = cuts->waste->ledger->scratch;
+    size_t        count = cuts->waste->graph->vertex_count;
+    double       *own = arena_new_array(scratch, double, count + 1);
+    double       *met = arena_new_array(scratch, double, count + 1);
+
+    cuts->needed = arena_new_array(scratch, double, count + 1);
+    if (!own || !met || !cuts->needed)
+        return false;
+    for (uint32_t op = 0; op < count; op++)
+        own[op] = is_transform(cuts, op) ? filled_operand(cuts, op) : 0;
+    return hand_on(cuts, own, met, false) && hand_on(cuts, met, cuts->needed, true);
 }
 
 static bool takes_padding(const struct cuts *cuts, uint32_t op)
@@ -107,12 +163,12 @@ static bool is_cut(const struct cuts *cuts, uint32_t op)
 }
 
 /* A transform of padded data, and the one behind it of which a part is kept, may be as long as
- * twice the data. What lies before a transform of which few numbers are kept, or behind one of few
- * numbers, is the data itself. */
+ * twice the data that meets in them. What lies before a transform of which few numbers are kept, or
+ * behind one of few numbers, is the data itself. */
 static void mark_transform(struct cuts *cuts, uint32_t op)
 {
     double cut = cuts->reached[op] & BEHIND_PADDED ? parts_cut(&cuts->parts, op) : 1;
-    double filled = cuts->reached[op] & BEFORE_CUT ? filled_operand(cuts, op) : 1;
+    double filled = cuts->reached[op] & BEFORE_CUT ? cuts->needed[op] : 1;
     double part = FULL_LENGTH * (cut < filled ? cut : filled);
 
     cuts->filled[op] = part < 1 ? part : 1;
@@ -158,7 +214,7 @@ static bool find_long(struct ledger *ledger, const struct detector *self)
     if (!has_transform)
         return true;
     if (!parts_open(&cuts.parts, &waste) || !reach(&cuts, BEHIND_PADDED, false, takes_padding) ||
-        !reach(&cuts, BEFORE_CUT, true, is_cut))
+        !reach(&cuts, BEFORE_CUT, true, is_cut) || !find_needed(&cuts))
         return false;
     for (uint32_t op = 0; op < waste.graph->vertex_count; op++)
         if (compiled_is_type(waste.compiled, op, "fft"))
