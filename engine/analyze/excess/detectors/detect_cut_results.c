@@ -1,5 +1,6 @@
 /* cut_results: of what a compiled program computes a part alone is taken: rows of logits that are
- * cut off, results of transforms far longer than what goes in and what is kept. masked_work: of
+ * cut off, results of transforms far longer than what goes in and what is kept. slow_transform:
+ * such a one has a length that takes several times as long as the next good one. masked_work: of
  * results for all, a one-hot mask keeps one; or what a product multiplies is zero but for one. */
 #include "analyze/excess/parts.h"
 #include "base/macros.h"
@@ -197,33 +198,130 @@ static void mark_beside(struct cuts *cuts, uint32_t op)
     }
 }
 
+/* needed stays NULL where no program has a transform. false: out of memory. */
+static bool open_transforms(struct cuts *cuts, struct ledger *ledger)
+{
+    struct waste *waste = cuts->waste;
+    bool          has_transform = false;
+    size_t        count = ledger->study->profile->ops.count + 1;
+
+    cuts->filled = arena_new_array(ledger->scratch, double, count);
+    cuts->reached = arena_new_array(ledger->scratch, uint8_t, count);
+    if (!cuts->filled || !cuts->reached || !waste_open(waste, ledger))
+        return false;
+    for (uint32_t op = 0; waste->graph && op < waste->graph->vertex_count && !has_transform; op++)
+        has_transform = is_transform(cuts, op);
+    return !has_transform ||
+           (parts_open(&cuts->parts, waste) && reach(cuts, BEHIND_PADDED, false, takes_padding) &&
+            reach(cuts, BEFORE_CUT, true, is_cut) && find_needed(cuts));
+}
+
 static bool find_long(struct ledger *ledger, const struct detector *self)
 {
     enum { NEIGHBOURS = 8 };
     struct waste waste;
-    bool         has_transform = false;
     struct cuts  cuts = { .waste = &waste };
-    size_t       count = ledger->study->profile->ops.count + 1;
 
-    cuts.filled = arena_new_array(ledger->scratch, double, count);
-    cuts.reached = arena_new_array(ledger->scratch, uint8_t, count);
-    if (!cuts.filled || !cuts.reached || !waste_open(&waste, ledger))
+    if (!open_transforms(&cuts, ledger))
         return false;
-    for (uint32_t op = 0; waste.graph && op < waste.graph->vertex_count && !has_transform; op++)
-        has_transform = compiled_is_type(waste.compiled, op, "fft");
-    if (!has_transform)
+    if (!cuts.needed)
         return true;
-    if (!parts_open(&cuts.parts, &waste) || !reach(&cuts, BEHIND_PADDED, false, takes_padding) ||
-        !reach(&cuts, BEFORE_CUT, true, is_cut) || !find_needed(&cuts))
-        return false;
     for (uint32_t op = 0; op < waste.graph->vertex_count; op++)
-        if (compiled_is_type(waste.compiled, op, "fft"))
+        if (is_transform(&cuts, op))
             mark_transform(&cuts, op);
     for (int round = 0; round < NEIGHBOURS; round++)
         for (uint32_t op = 0; op < waste.graph->vertex_count; op++)
             if (cuts.filled[op] <= 0)
                 mark_beside(&cuts, op);
     return waste_claim(&waste, self, LEAST_SHARE, "a transform far longer than its data");
+}
+
+/* What libraries of transforms take for a length, up to a factor, as pocketfft and its descendant
+ * in XLA guess it: its prime factors, of which those above 5 have no code of their own. */
+static double factors_cost(int64_t length)
+{
+    static const double OTHER_FACTOR = 1.1;
+    double              cost = 0;
+    int64_t             left = length;
+
+    for (int64_t factor = 2; factor * factor <= left; factor++)
+        for (; left % factor == 0; left /= factor)
+            cost += factor <= 5 ? (double)factor : OTHER_FACTOR * (double)factor;
+    if (left > 1)
+        cost += left <= 5 ? (double)left : OTHER_FACTOR * (double)left;
+    return cost * (double)length;
+}
+
+/* The next length without prime factors above 11. */
+static int64_t good_length(int64_t length)
+{
+    static const int64_t primes[] = { 2, 3, 5, 7, 11 };
+
+    for (;; length++) {
+        int64_t left = length;
+
+        for (size_t i = 0; i < ARRAY_COUNT(primes); i++)
+            while (left % primes[i] == 0)
+                left /= primes[i];
+        if (left == 1)
+            return length;
+    }
+}
+
+/* With large prime factors a transform is made by two of twice the length (Bluestein), where that
+ * is less. */
+static double transform_cost(int64_t length)
+{
+    static const double CHIRP = 2 * 1.5; /* two of them, and their products: as they guess it */
+    double              direct = factors_cost(length);
+    double              chirp = CHIRP * factors_cost(good_length(2 * length - 1));
+
+    return direct < chirp ? direct : chirp;
+}
+
+/* Of the last axis; one that goes to complex numbers or comes from them keeps half of it there. */
+static int64_t transform_length(const struct cuts *cuts, uint32_t op)
+{
+    const struct profile *profile = cuts->waste->profile;
+    const struct op      *row = &profile->ops.items[op];
+    int64_t               length = 0;
+
+    if (row->input_count > 0 && row->output_count > 0) {
+        const struct tensor *sides[] = { &profile->tensors.items[row->first_input],
+                                         &profile->tensors.items[row->first_output] };
+
+        for (size_t i = 0; i < ARRAY_COUNT(sides); i++)
+            if (sides[i]->rank > 0 && sides[i]->dims[sides[i]->rank - 1] > length)
+                length = sides[i]->dims[sides[i]->rank - 1];
+    }
+    return length;
+}
+
+/* Where data is padded for a transform, or a part of what comes back is kept, its length is the
+ * program's choice. */
+static bool find_slow(struct ledger *ledger, const struct detector *self)
+{
+    static const double  WORTH = 1.5; /* guesses of what is alike are no further off */
+    static const int64_t LONGEST = (int64_t)1 << 32;
+    struct waste         waste;
+    struct cuts          cuts = { .waste = &waste };
+
+    if (!open_transforms(&cuts, ledger))
+        return false;
+    for (uint32_t op = 0; cuts.needed && op < waste.graph->vertex_count; op++) {
+        int64_t length = is_transform(&cuts, op) ? transform_length(&cuts, op) : 0;
+        double  cost, good;
+
+        if (length < 2 || length > LONGEST ||
+            (!cuts.reached[op] && !takes_padding(&cuts, op) && !is_cut(&cuts, op)))
+            continue;
+        cost = transform_cost(length);
+        good = transform_cost(good_length(length));
+        if (cost > WORTH * good)
+            waste_mark(&waste, op, 1 - good / cost);
+    }
+    return !cuts.needed ||
+           waste_claim(&waste, self, LEAST_SHARE, "a length with large prime factors");
 }
 
 /* An element that nothing takes need not be computed; sorting, say, needs all. */
@@ -284,3 +382,5 @@ const struct detector detector_masked_work = { "masked-work", CAUSE_SHAPE, GRADE
                                                find_masked };
 const struct detector detector_long_transform = { "long-transform", CAUSE_SHAPE, GRADE_STRUCTURE,
                                                   find_long };
+const struct detector detector_slow_transform = { "slow-transform", CAUSE_SHAPE, GRADE_STRUCTURE,
+                                                  find_slow };
