@@ -111,7 +111,7 @@ static uint32_t find_leader(const struct study *study)
         profile->timelines.items[first->timeline].kind == TIMELINE_THREAD)
         return first->timeline;
     best = busiest_thread(study, host_work_ns);
-    if (best == NO_ID && profile->format == FORMAT_KINETO)
+    if (best == NO_ID && profile->format == FORMAT_KINETO && !profile->devices.count)
         best = busiest_thread(study, called_ops_ns);
     return best;
 }

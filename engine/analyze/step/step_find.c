@@ -200,8 +200,9 @@ static bool infer_programs(struct study *study, struct runs *runs, struct marker
 {
     const struct profile *profile = study->profile;
 
-    if (!runs->list.count && (!runs_dispatched(profile, scratch, runs) ||
-                              !markers_runs(profile, runs, 0, scratch, program)))
+    if (profile->format == FORMAT_XSPACE && !runs->list.count &&
+        (!runs_dispatched(profile, scratch, runs) ||
+         !markers_runs(profile, runs, 0, scratch, program)))
         return false;
     if (!markers_rows(profile, runs, scratch, markers))
         return false;
