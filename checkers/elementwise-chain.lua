@@ -296,7 +296,8 @@ return rule {
     high_outer = { default = 0.95, min = 0, max = 1, unit = "ratio", doc = "at most" },
   },
   doc = [[
-Each op reads and writes the whole tensor; compiled together they read it once. Priced as a part to all of what is not
+Each op reads and writes the whole tensor; compiled together they read it once. Without shapes, calls of 20 us and more
+that are about as long as each other. Priced as a part to all of what is not
 the longest op of each chain; a softmax is one op of little more than that. Pairs of rows combined in one large tensor
 and summed at once are a product or a distance of matrices, which never makes that tensor: priced as most of it, in
 compiled programs of JAX as all but two passes over the sums. On an accelerator chains are priced as all but about one
@@ -338,7 +339,8 @@ chains that a better rule names and below min_share.]],
       idiom = { like = is_device and "^(softmax|dropout|outer)$" or "^(chain|softmax|dropout|outer)$" } }
     local ns, low_ns, high_ns, count, calls, biggest = 0, 0, 0, 0, 0, nil
     for row in rows:each() do
-      if row.elements >= cfg.min_elements then
+      -- Without shapes chains are told by how long their calls take.
+      if row.elements >= cfg.min_elements or (row.elements == 0 and row.idiom == "chain") then
         local low, high = 0.4 * (row.ns - row.longest_ns), row.ns - row.longest_ns
         if row.idiom == "softmax" then low, high = 0.8 * low / 0.4, row.ns - 0.5 * row.longest_ns end
         -- A product or a distance of matrices never makes the large tensor.
@@ -470,6 +472,10 @@ chains that a better rule names and below min_share.]],
       replay = { 4e6 }, facts = { ["step.ns"] = 1e7 },
       tables = { eager_idioms = {}, excess = { { cell = 1, flaw = "unfused-region", op = "aten::mul", ns = 4e6,
                                                  share = 0.4, factor = 0.3, detail = "90 ops of compiled code" } } } },
+    { name = "passes without shapes", framework = "pytorch", finding = true, impact_ns = 2.8e7,
+      facts = { ["step.ns"] = 1e8 },
+      tables = { eager_idioms = { { idiom = "chain", first_op = "aten::mul", ns = 5e7, count = 8, calls = 64,
+          product_ns = 0, pivot_ns = 0, longest_ns = 1e7, last_dim = 0, elements = 0 } } } },
     { name = "small", framework = "pytorch", finding = false, facts = { ["step.ns"] = 1e8 },
       tables = { eager_idioms = { { idiom = "chain", first_op = "aten::mul", ns = 1e6, count = 8, calls = 64,
           product_ns = 0, pivot_ns = 0, longest_ns = 2e5, last_dim = 512, elements = 200000.0 } } } },

@@ -9,6 +9,7 @@
 #include "base/pattern.h"
 #include "model/op_class.h"
 
+#include <math.h>
 #include <string.h>
 
 enum idioms_column {
@@ -265,6 +266,28 @@ static void count_match(struct matcher *matcher, size_t idiom, size_t first, siz
     memset(matcher->text + first, '_', end - first);
 }
 
+static bool has_shapes(const struct profile *profile, uint32_t op)
+{
+    return op != NO_ID && profile->ops.items[op].input_count > 0 &&
+           profile->tensors.items[profile->ops.items[op].first_input].rank >= 0;
+}
+
+/* Where no shapes were recorded: calls far longer than starting an op takes, and about as long as
+ * each other, pass over arrays of about one size. */
+static bool are_passes(const struct matcher *matcher, size_t first, size_t end)
+{
+    static const double SHORTEST_NS = 20e3, MOST_TIMES = 6;
+    double              shortest_ns = INFINITY, longest_ns = 0;
+
+    for (size_t i = first; i < end; i++) {
+        double ns = (double)matcher->calls->list.items[matcher->call_of[i]].work_ns;
+
+        shortest_ns = ns < shortest_ns ? ns : shortest_ns;
+        longest_ns = ns > longest_ns ? ns : longest_ns;
+    }
+    return shortest_ns >= SHORTEST_NS && longest_ns <= MOST_TIMES * shortest_ns;
+}
+
 /* A chain passes over the same large values in each call. One op again and again is a loop. */
 static bool is_chain(const struct matcher *matcher, size_t first, size_t end)
 {
@@ -280,7 +303,8 @@ static bool is_chain(const struct matcher *matcher, size_t first, size_t end)
             return false;
         is_one_op = is_one_op && next == op;
     }
-    return !is_one_op && eager_elements(profile, op) > 0;
+    return !is_one_op && (eager_elements(profile, op) > 0 ||
+                          (!has_shapes(profile, op) && are_passes(matcher, first, end)));
 }
 
 static void match_text(struct matcher *matcher)
