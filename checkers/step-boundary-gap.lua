@@ -15,14 +15,14 @@ return rule {
   doc = [[
 What runs between steps runs alone: logging, metrics, schedulers, checkpoints, fetching the next
 batch. Priced as this idle time at half: some of it is launching the next step. Silent where fewer
-than four in five steps show it, and where steps are told from calls that the host made late.]],
+than four in five steps show it, and where JAX's steps are told from calls that the host made late.]],
 
   check = function(p, cfg)
     local step_ns, ns = p.fact["step.ns"], p.fact["device.idle_boundary_ns"]
     local steps = p.fact["step.used"]
     if ns / step_ns < cfg.min_share or steps < cfg.min_steps then return nil end
-    -- Where a step is a call of a program, calling it late is what the host does, and is told as that.
-    local is_call = p:has("step.source") and p.fact["step.source"] == "inferred"
+    -- Where a step is a call of a compiled program, calling it late is what the host does, and is told as that.
+    local is_call = p.framework == "jax" and p:has("step.source") and p.fact["step.source"] == "inferred"
     local causes = is_call and "other" or "host-late|sync|other"
     local gaps = p:table("gaps"):where { is_boundary = true, cause = { like = causes } }
     if gaps:count() < cfg.min_gaps_share * math.min(steps, 10) then return nil end
@@ -57,7 +57,13 @@ than four in five steps show it, and where steps are told from calls that the ho
                             host_activity = "log" },
                           { device = "GPU 0", cause = "host-late", ns = 1e6, is_boundary = true,
                             host_activity = "log" } } } },
-    { name = "a call that comes late", finding = false,
+    { name = "a call that comes late", framework = "jax", finding = false,
+      facts = { ["step.ns"] = 1e7, ["step.used"] = 3, ["device.idle_boundary_ns"] = 1e6,
+                ["step.source"] = "inferred" },
+      tables = { gaps = { { device = "GPU 0", cause = "host-late", ns = 1e6, is_boundary = true },
+                          { device = "GPU 0", cause = "host-late", ns = 1e6, is_boundary = true },
+                          { device = "GPU 0", cause = "host-late", ns = 1e6, is_boundary = true } } } },
+    { name = "a batch that comes late", framework = "pytorch", finding = true, impact_ns = 5e5,
       facts = { ["step.ns"] = 1e7, ["step.used"] = 3, ["device.idle_boundary_ns"] = 1e6,
                 ["step.source"] = "inferred" },
       tables = { gaps = { { device = "GPU 0", cause = "host-late", ns = 1e6, is_boundary = true },
