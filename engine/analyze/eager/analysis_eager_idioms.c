@@ -266,12 +266,6 @@ static void count_match(struct matcher *matcher, size_t idiom, size_t first, siz
     memset(matcher->text + first, '_', end - first);
 }
 
-static bool has_shapes(const struct profile *profile, uint32_t op)
-{
-    return op != NO_ID && profile->ops.items[op].input_count > 0 &&
-           profile->tensors.items[profile->ops.items[op].first_input].rank >= 0;
-}
-
 /* Where no shapes were recorded: calls far longer than starting an op takes, and about as long as
  * each other, pass over arrays of about one size. */
 static bool are_passes(const struct matcher *matcher, size_t first, size_t end)
@@ -304,7 +298,7 @@ static bool is_chain(const struct matcher *matcher, size_t first, size_t end)
         is_one_op = is_one_op && next == op;
     }
     return !is_one_op && (eager_elements(profile, op) > 0 ||
-                          (!has_shapes(profile, op) && are_passes(matcher, first, end)));
+                          (!profile->has_shapes && are_passes(matcher, first, end)));
 }
 
 static void match_text(struct matcher *matcher)
