@@ -4,8 +4,8 @@ local function of_cells(p, cfg)
   -- Where no program gives other versions of what it takes in, there is no state, and results are read.
   local has_state = not p:has("programs") or p:table("programs"):where { state = { min = 1 } }:count() > 0
   return p:in_excess {
-    flaw = { like = has_state and "^(state-copied|library-range|saving-run|read-back|deep-copies)$"
-                    or "^(library-range|saving-run|read-back|deep-copies)$" },
+    flaw = { like = ("^(%slibrary-range|saving-run|read-back|deep-copies)$"):format(
+      has_state and "state-copied|" or "") },
     cause = { like = "^(wait.io|rare)$" }, detail = { like = "^saving|copied" },
     min_share = cfg.min_share, time = "saving", title = "Saving takes %s of each step",
     titles = {
