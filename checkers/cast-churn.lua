@@ -147,6 +147,29 @@ local function mixed_ops(convolution)
   return ops
 end
 
+-- On an accelerator kernels have names of their own for conversions, whatever else was recorded.
+local function of_kernels(p, cfg)
+  local step_ns = p.fact["step.ns"]
+  local casts = p:table("kernels"):where { category = "cast", calls = { min = cfg.min_repeats } }
+  local ns, calls, worst = casts:sum("total_ns"), casts:sum("calls"), casts:top("total_ns", 1):rows()[1]
+  if not worst or ns < cfg.min_share_blind * step_ns then return nil end
+  return finding {
+    title = ("%s %s"):format(fmt.many(calls, "conversion a step takes", "conversions a step take"), fmt.ms(ns)),
+    severity = "info",
+    subject = { op = worst.op ~= "" and worst.op or nil, kernel = worst.name },
+    evidence = { { "kernels that convert, a step", ns, "ns", share = math.min(1, ns / step_ns) },
+                 { "how many a step", calls, "count" }, { "the most", fmt.kernel(worst.name) } },
+    condition = ("kernels that convert take %s of the step, %s accepted"):format(
+      fmt.pct(ns / step_ns), fmt.pct(cfg.min_share_blind)),
+    remedy = { text = "Keep parameters in the type that products use, or under one torch.autocast for the whole step, "
+                 .. "which converts each once; keep activations in one type from layer to layer.",
+               code = "model = model.to(torch.bfloat16)   # for inference" },
+    impact = impact.exposed { ns = ns, low = 0.5 * ns, high = ns },
+    claims = { parts = { "compute" }, name = (worst.name:gsub("[^A-Za-z0-9_]", ".")) },
+    confidence = "medium",
+  }
+end
+
 return rule {
   id = "cast-churn", api = 1, version = "1.0.0",
   title = "Tensors are converted again and again",
@@ -178,6 +201,8 @@ return rule {
     conv_speedup = { default = 8, min = 1, max = 64, unit = "ratio",
       doc = "TensorFlow on a host: of convolutions in float32 over those in 16 bits without a library" },
     product_speedup = { default = 2, min = 1, max = 64, unit = "ratio", doc = "the same of other products" },
+    min_share_blind = { default = 0.1, min = 0, max = 1, unit = "share",
+      doc = "PyTorch without shapes: time over the step, from which conversions about as long are named" },
     min_share_of_one = { default = 0.02, min = 0, max = 1, unit = "share",
       doc = "their time over the step, below which a shape does not count" },
   },
@@ -205,8 +230,10 @@ library under a policy of mixed precision (priced by conv_speedup and product_sp
     end
     local step_ns = p.fact["step.ns"]
     local ns, high_ns, count, biggest = 0, 0, 0, nil
+    local is_blind = p:has("coverage.has_shapes") and not p.fact["coverage.has_shapes"]
+    if is_blind and not on_host then return p:has("kernels") and of_kernels(p, cfg) or nil end
     for row in p:table("eager_casts"):each() do
-      if not row.from then -- perhaps a copy to another device
+      if not row.from and not is_blind then -- perhaps a copy to another device
         return skip { reason = "types of tensors were not recorded", capture = "tensor shapes" }
       end
       if row.count >= cfg.min_repeats and row.ns >= cfg.min_share_of_one * step_ns then
@@ -214,17 +241,22 @@ library under a policy of mixed precision (priced by conv_speedup and product_sp
         if not biggest or row.ns > biggest.ns then biggest = row end
       end
     end
-    if not biggest or high_ns < cfg.min_share * step_ns then return nil end
+    if not biggest or high_ns < (is_blind and cfg.min_share_blind or cfg.min_share) * step_ns then return nil end
     local low_ns = (p:has("device.idle_share") and 0.85 or 0.6) * high_ns
     local title = ("%s %s"):format(fmt.many(count, "conversion a step takes", "conversions a step take"), fmt.ms(ns))
     local evidence = { { "conversions a step", ns, "ns", share = math.min(1, ns / step_ns) }, { "how many a step",
         count, "count" },
-                       { "most often", (biggest.from or "") .. " " .. (biggest.shapes or "") } }
-    local condition = ("%s conversions of the same shapes take %s of the step, %s accepted"):format(
-      fmt.whole(count), fmt.pct(ns / step_ns), fmt.pct(cfg.min_share))
+                       is_blind and { "one of the longest", biggest.ns / biggest.count, "ns" }
+                         or { "most often", (biggest.from or "") .. " " .. (biggest.shapes or "") } }
+    local condition = ("%s conversions %s take %s of the step, %s accepted"):format(
+      fmt.whole(count), is_blind and "that are about as long" or "of the same shapes", fmt.pct(ns / step_ns),
+      fmt.pct(is_blind and cfg.min_share_blind or cfg.min_share))
 
     return finding {
       title = title,
+      severity = is_blind and "info" or nil,
+      locations = is_blind and biggest.source_file
+        and { { file = biggest.source_file, line = biggest.source_line } } or nil,
       evidence = evidence,
       condition = condition,
       remedy = { text = "Convert once, outside the loop, and keep parameters in the type that products use.",
@@ -282,6 +314,15 @@ library under a policy of mixed precision (priced by conv_speedup and product_sp
     { name = "mixed precision with a library", framework = "tensorflow", format = "xspace", finding = false,
       facts = { ["step.ns"] = 1e7, ["part.compute_ns"] = 1e7 },
       tables = { ops = mixed_ops("_MklNativeConv2D") } },
+    -- 40 of 0.1 ms: all but one, and six tenths of these.
+    { name = "shapes not recorded, on a host", framework = "pytorch", finding = true, severity = "info",
+      impact_ns = 3.12e6, facts = { ["step.ns"] = 1e7, ["coverage.has_shapes"] = false },
+      tables = { eager_casts = { { count = 40, ns = 4e6 } } } },
+    -- From half to all of 4 ms.
+    { name = "shapes not recorded, on an accelerator", framework = "pytorch", finding = true, severity = "info",
+      impact_ns = 3e6, facts = { ["step.ns"] = 1e7, ["device.idle_share"] = 0.1, ["coverage.has_shapes"] = false },
+      tables = { eager_casts = {}, kernels = { { name = "bfloat16_copy_kernel_cuda", op = "aten::copy_",
+                                                 category = "cast", calls = 40, total_ns = 4e6 } } } },
     { name = "types not recorded: perhaps copies to a device", framework = "pytorch", skipped = true,
       facts = { ["step.ns"] = 1e7 }, tables = { eager_casts = { { count = 40, ns = 4e6 } } } },
     { name = "short", framework = "pytorch", finding = false,

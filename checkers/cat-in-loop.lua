@@ -207,6 +207,7 @@ read that copies it once more. Silent where what is concatenated keeps its size.
     if not p:has("eager_loops") then return skip { reason = "no loops of an eager program are recorded" } end
     return of_appends(p, cfg) or p:in_loop {
       price = price, min_share = cfg.min_share,
+      severity = function() return "warn" end, -- it grows: that is known without shapes, too
       title = "A growing tensor is concatenated %s times a step: %s",
       remedy = function()
         return { text = "Collect the pieces in a list and concatenate once, or write into a tensor made in advance.",

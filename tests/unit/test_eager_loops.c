@@ -440,6 +440,52 @@ TEST(rounds_of_a_cell_without_gates)
     }
 }
 
+/* Without shapes time tells what grows: sixteen concatenations of 1 to 16 us, a sum between; their
+ * first four take 2.5 us in the middle, the last four 14.5. Not where all take 5 us. */
+TEST(concatenations_that_take_longer)
+{
+    for (int grows = 0; grows < 2; grows++) {
+        struct program program;
+        struct err     err = { 0 };
+
+        start(&program);
+        for (int i = 0; i < 16; i++) {
+            call(&program, "aten::cat", NULL, grows ? (i + 1) * 1000 : 5000);
+            call(&program, "aten::add", NULL, 1000);
+        }
+        builder_finish(&program.b);
+        assert_true(analysis_eager_loops.run(&program.b.study, &err));
+        assert_true(cell(&program, "eager_loops", "concats") == 16);
+        assert_true(cell(&program, "eager_loops", "is_growing") == grows);
+        builder_free(&program.b);
+    }
+}
+
+/* Without shapes: ten rounds whose only slice is where each writes what it made by a sum. Not where
+ * a round also reads a slice. */
+TEST(rounds_that_write_without_shapes)
+{
+    for (int reads = 0; reads < 2; reads++) {
+        struct program program;
+        struct err     err = { 0 };
+
+        start(&program);
+        for (int i = 0; i < 10; i++) {
+            if (reads)
+                call(&program, "aten::select", NULL, 1000);
+            call(&program, "aten::exp", NULL, 1000);
+            call(&program, "aten::mul", NULL, 1000);
+            call(&program, "aten::add", NULL, 1000);
+            call(&program, "aten::select", NULL, 1000);
+            call(&program, "aten::copy_", NULL, 1000);
+        }
+        builder_finish(&program.b);
+        assert_true(analysis_eager_loops.run(&program.b.study, &err));
+        assert_true(cell(&program, "eager_loops", "is_handed_on") == !reads);
+        builder_free(&program.b);
+    }
+}
+
 /* Ten rounds of a simulation: each scales its state and adds to it, and writes it down. Not where a
  * round also reads a slice, or makes what it writes of nothing that was there before. */
 TEST(rounds_that_write_their_state_down)

@@ -1,18 +1,21 @@
 /*
  * eager casts: tensors that an eager program converts to another element type, by shape: the same
- * conversion many times a step is usually one that could be made once.
+ * conversion many times a step is usually one that could be made once. On a host whose recording
+ * has no shapes, those that take about as long count as the same.
  */
 #include "analyze/analysis.h"
 #include "analyze/eager/eager_calls.h"
 #include "analyze/eager/eager_kinds.h"
 #include "analyze/emit.h"
 
+#include <math.h>
+
 enum casts_column { COUNT, NS, FROM, SHAPES, SOURCE_FILE, SOURCE_LINE };
 static const struct column_spec columns[] = {
     [COUNT] = { "count", UNIT_COUNT, "times a step" },
     [NS] = { "ns", UNIT_NS, "time a step" },
     [FROM] = { "from", UNIT_NAME, "element type before" },
-    [SHAPES] = { "shapes", UNIT_NAME, "of the tensor" },
+    [SHAPES] = { "shapes", UNIT_NAME, "of the tensor, where recorded" },
     [SOURCE_FILE] = { "source_file", UNIT_NAME, "file of the first one, where recorded" },
     [SOURCE_LINE] = { "source_line", UNIT_COUNT, "line in it" },
 };
@@ -22,14 +25,14 @@ static const struct table_spec tables[] = {
 };
 
 struct cast {
-    uint32_t op, event;
+    uint32_t op, event; /* op: a row of profile->ops, or NO_ID */
     double   count, ns;
 };
 struct counter {
     struct study *study;
     bool is_inference; /* no gradients: nothing keeps what was converted inside a product */
     struct arena *scratch;
-    struct id_map rows; /* by op */
+    struct id_map rows; /* by op; without shapes by how long it takes */
     VEC(struct cast) casts;
 };
 
@@ -57,21 +60,42 @@ static bool converts_weight(const struct profile *profile, const struct eager_ca
            (eager_kind_of(name).traits & IS_PRODUCT);
 }
 
-static bool count_cast(struct counter *counter, const struct eager_call *call)
+/* To a factor of two. */
+static uint32_t length_of(double ns)
 {
-    struct cast fresh = { call->op, call->event, 0, 0 };
-    uint32_t    row = id_map_get(&counter->rows, call->op);
+    int exponent = 0;
 
-    if (row == NO_ID) {
-        row = (uint32_t)counter->casts.count;
-        if (!vec_push(&counter->casts, counter->scratch, fresh) ||
-            !id_map_put(&counter->rows, call->op, row))
-            return false;
-    }
+    frexp(ns, &exponent);
+    return exponent > 0 ? (uint32_t)exponent : 0;
+}
+
+static bool count_cast(struct counter *counter, uint32_t key, const struct cast *fresh)
+{
+    uint32_t row = id_map_get(&counter->rows, key);
+
+    if (row == NO_ID)
+        return id_map_put(&counter->rows, key, (uint32_t)counter->casts.count) &&
+               vec_push(&counter->casts, counter->scratch, *fresh);
     counter->casts.items[row].count++;
-    counter->casts.items[row].ns +=
-        converts_weight(counter->study->profile, call) ? call->conversion_ns : call->work_ns;
+    counter->casts.items[row].ns += fresh->ns;
     return true;
+}
+
+static bool look_at(struct counter *counter, const struct eager_call *call)
+{
+    const struct profile *profile = counter->study->profile;
+    struct cast           cast = { call->op, call->event, 1, call->work_ns };
+    bool                  is_inside;
+
+    if (!profile->has_shapes) {
+        cast = (struct cast) { NO_ID, call->event, 1, call->cast_ns };
+        return call->phase != PHASE_FORWARD || call->cast_ns <= 0 ||
+               count_cast(counter, length_of(cast.ns), &cast);
+    }
+    is_inside = counter->is_inference && converts_weight(profile, call);
+    if (is_inside)
+        cast.ns = call->conversion_ns;
+    return (!is_inside && !is_cast(profile, call)) || count_cast(counter, call->op, &cast);
 }
 
 static bool add_row(struct counter *counter, struct table *table, const struct cast *cast,
@@ -79,7 +103,7 @@ static bool add_row(struct counter *counter, struct table *table, const struct c
 {
     struct study         *study = counter->study;
     const struct profile *profile = study->profile;
-    const struct op      *op = &profile->ops.items[cast->op];
+    const struct op      *op = cast->op != NO_ID ? &profile->ops.items[cast->op] : NULL;
     uint32_t              source = event_activity(profile, cast->event)->source;
     size_t                row = table_add(table, study->arena);
 
@@ -87,8 +111,9 @@ static bool add_row(struct counter *counter, struct table *table, const struct c
         return false;
     emit_number(table, COUNT, row, cast->count / steps);
     emit_number(table, NS, row, cast->ns / steps);
-    emit_name(table, SHAPES, row, emit_shapes(study, op));
-    if (op->input_count > 0)
+    if (op)
+        emit_name(table, SHAPES, row, emit_shapes(study, op));
+    if (op && op->input_count > 0)
         emit_name(table, FROM, row,
                   facts_name(&study->facts,
                              str_from(dtype_name(
@@ -109,14 +134,9 @@ static bool count_all(struct counter *counter)
     if (!table || !eager_calls_get(study, counter->scratch, &calls))
         return false;
     counter->is_inference = calls.nodes.count == 0 && calls.accumulated.count == 0;
-    for (size_t i = 0; i < calls.list.count; i++) {
-        const struct eager_call *call = &calls.list.items[i];
-
-        if ((is_cast(study->profile, call) ||
-             (counter->is_inference && converts_weight(study->profile, call))) &&
-            !count_cast(counter, call))
+    for (size_t i = 0; i < calls.list.count; i++)
+        if (!look_at(counter, &calls.list.items[i]))
             return false;
-    }
     for (size_t i = 0; i < counter->casts.count; i++)
         if (!add_row(counter, table, &counter->casts.items[i], (double)calls.windows.count))
             return false;

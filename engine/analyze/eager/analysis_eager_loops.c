@@ -8,6 +8,7 @@
 #include "analyze/eager/eager_rounds.h"
 #include "analyze/eager/eager_typical.h"
 #include "analyze/emit.h"
+#include "base/sample.h"
 #include "base/sort.h"
 
 #include <stdlib.h>
@@ -99,7 +100,7 @@ struct loop {
         picks, slices, conversion_ns, flops, products_ns, elements, others, first_concat,
         last_concat, fed_back, handed_on, other_rows;
     int64_t first_rows; /* of its first product */
-    bool    is_history;
+    bool    is_history, takes_longer;
 };
 struct finder {
     struct study             *study;
@@ -266,6 +267,32 @@ static void add_ends(struct finder *finder, struct loop *loop, uint32_t first, u
     loop->backward_ns += calls[end].backward_host_ns;
 }
 
+/* Where no shapes were recorded: concatenations of what grows take longer with each round. false:
+ * out of memory. */
+static bool see_growth(struct finder *finder, struct loop *loop, uint32_t first, uint32_t end)
+{
+    enum { PARTS = 4, FEWEST_CONCATS = 16 };
+    static const double      GROWTH = 2;
+    const struct eager_call *calls = finder->calls->list.items;
+    double                  *ns = arena_new_array(finder->scratch, double, end - first), early_ns;
+    size_t                   count = 0, part;
+
+    if (!ns)
+        return false;
+    for (uint32_t i = first; i < end; i++)
+        if (eager_round_kind(&finder->rounds, calls[i].type)->traits & IS_CONCAT)
+            ns[count++] = finder->calls->is_on_device
+                              ? calls[i].work_ns
+                              : (double)(calls[i].end_ns - calls[i].start_ns);
+    if (count < FEWEST_CONCATS)
+        return true;
+    part = count / PARTS;
+    early_ns = sample_median(ns, part);
+    loop->takes_longer |= sample_median(&ns[part], part) > early_ns &&
+                          sample_median(&ns[count - part], part) > GROWTH * early_ns;
+    return true;
+}
+
 /* The body behind the last anchor belongs to the loop too. */
 static bool take(struct finder *finder, const struct eager_cluster *cluster, uint32_t run_end)
 {
@@ -293,6 +320,8 @@ static bool take(struct finder *finder, const struct eager_cluster *cluster, uin
     loop->repeats += cluster->count;
     loop->span_ns += span_of(calls, cluster->first, end, cluster->count);
     add_ends(finder, loop, cluster->first, end, run_end);
+    if (!finder->study->profile->has_shapes && !see_growth(finder, loop, cluster->first, end))
+        return false;
     for (uint32_t i = cluster->first; i < end; i++) {
         finder->is_taken[i] = true;
         count_call(finder, loop, &calls[i]);
@@ -415,7 +444,9 @@ static bool add_row(struct finder *finder, struct table *table, const struct loo
     emit_number(table, CALL_NS, row, loop->call_ns / loop->calls);
     emit_number(table, VIEW_NS, row, finder->typical.view_ns);
     emit_number(table, ELEMENTS, row, loop->others > 0 ? loop->elements / loop->others : 0);
-    emit_number(table, IS_GROWING, row, loop->last_concat > 2 * loop->first_concat);
+    emit_number(table, IS_GROWING, row,
+                profile->has_shapes ? loop->last_concat > 2 * loop->first_concat
+                                    : loop->takes_longer);
     emit_number(table, IS_HISTORY, row, loop->is_history);
     emit_number(table, IS_FED_BACK, row,
                 loop->fed_back + loop->count >= MOST_ROUNDS * loop->repeats);

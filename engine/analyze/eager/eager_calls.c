@@ -28,7 +28,7 @@ struct walker {
     VEC(struct update) updates;
     uint32_t timeline;
     int64_t  trained_ns; /* of the last optimizer's step of the thread */
-    int64_t  node_end_ns, copy_end_ns, gradient_end_ns;
+    int64_t  node_end_ns, copy_end_ns, cast_end_ns, gradient_end_ns;
 };
 
 static bool is_update(const struct profile *profile, const struct activity *activity)
@@ -175,15 +175,21 @@ static void add_gradient(struct walker *walker, uint32_t event, uint8_t phase)
 /* Copies inside a call: conversions of its operands that the call asked for. */
 static void add_conversion(struct walker *walker, uint32_t event)
 {
+    struct str name = profile_str(walker->profile, event_activity(walker->profile, event)->name);
+    double     ns = (double)event_duration_ns(walker->profile, event);
     struct eager_call *call;
 
-    if (walker->calls->list.count == 0 ||
-        !str_equal(profile_str(walker->profile, event_activity(walker->profile, event)->name),
-                   STR("aten::copy_")))
+    if (walker->calls->list.count == 0)
+        return;
+    if (str_equal(name, STR("aten::_to_copy")))
+        walker->cast_end_ns = event_end_ns(walker->profile, event);
+    if (!str_equal(name, STR("aten::copy_")))
         return;
     call = &walker->calls->list.items[walker->calls->list.count - 1];
-    if (!walker->enqueued_ns)
-        call->conversion_ns += (double)event_duration_ns(walker->profile, event);
+    if (!walker->enqueued_ns) {
+        call->conversion_ns += ns;
+        call->cast_ns += event_start_ns(walker->profile, event) < walker->cast_end_ns ? ns : 0;
+    }
     walker->copy_end_ns = event_end_ns(walker->profile, event);
 }
 
@@ -446,7 +452,7 @@ bool eager_calls_make(const struct study *study, struct arena *scratch, struct e
         walker.timeline = t;
         walker.node_end_ns = INT64_MAX;
         walker.trained_ns = INT64_MIN;
-        walker.copy_end_ns = walker.gradient_end_ns = INT64_MIN;
+        walker.copy_end_ns = walker.cast_end_ns = walker.gradient_end_ns = INT64_MIN;
         for (uint32_t i = 0; i < timeline->event_count; i++)
             if (!visit(&walker, timeline->first_event + i))
                 return false;

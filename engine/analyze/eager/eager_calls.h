@@ -27,6 +27,7 @@ struct eager_call {
     double   backward_ns;      /* of the nodes it owns; 0 for all but forward calls */
     double   backward_host_ns; /* what the host took for those */
     double   conversion_ns;    /* forward calls: inside it, changing element types or layouts */
+    double   cast_ns;          /* of that on the host, what to() asked for */
     double   products_ns;      /* forward calls on the host: inside it, products of matrices */
     uint32_t event;
     uint32_t type; /* interned */

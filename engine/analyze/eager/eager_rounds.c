@@ -456,25 +456,31 @@ static bool adds_to(const struct eager_rounds *seen, const struct eager_call *ca
     const struct op     *op = call->op != NO_ID ? &seen->profile->ops.items[call->op] : NULL;
     const struct tensor *inputs;
 
-    if (!op || op->input_count < 2 ||
-        !str_fits(eager_base_name(profile_str(seen->profile, call->type)), "add|sub|lerp"))
+    if (!str_fits(eager_base_name(profile_str(seen->profile, call->type)), "add|sub|lerp"))
+        return false;
+    if (!seen->profile->has_shapes)
+        return true;
+    if (!op || op->input_count < 2)
         return false;
     inputs = &seen->profile->tensors.items[op->first_input];
     return same_dims(&inputs[0], state) && same_dims(&inputs[1], state);
 }
 
-/* What the call writes over, where all of it is written: a slice's place. */
-static const struct tensor *written_place(const struct eager_rounds *seen, uint32_t at)
+/* Whether the call writes over all of a slice; `place`: that, where shapes are known. */
+static bool writes_slice(const struct eager_rounds *seen, uint32_t at, const struct tensor **place)
 {
     const struct eager_call *call = &seen->calls[at];
     const struct op         *op = call->op != NO_ID ? &seen->profile->ops.items[call->op] : NULL;
-    const struct tensor     *inputs;
 
-    if (!op || op->input_count < 2 ||
-        !str_fits(eager_base_name(profile_str(seen->profile, call->type)), "copy"))
-        return NULL;
-    inputs = &seen->profile->tensors.items[op->first_input];
-    return inputs[0].rank > 0 && same_dims(&inputs[0], &inputs[1]) ? inputs : NULL;
+    *place = NULL;
+    if (!str_fits(eager_base_name(profile_str(seen->profile, call->type)), "copy"))
+        return false;
+    if (!seen->profile->has_shapes)
+        return true;
+    if (!op || op->input_count < 2)
+        return false;
+    *place = &seen->profile->tensors.items[op->first_input];
+    return (*place)->rank > 0 && same_dims(*place, *place + 1);
 }
 
 bool eager_rounds_note_state(const struct eager_rounds *seen, const struct eager_cluster *cluster,
@@ -485,16 +491,15 @@ bool eager_rounds_note_state(const struct eager_rounds *seen, const struct eager
     const struct eager_call *calls = seen->calls;
     uint32_t                 sums = 0, rounds = 0, body = 0, end = cluster->last + 2;
 
-    if (end > run_end || !seen->profile->has_shapes ||
-        eager_round_kind(seen, calls[cluster->first].type)->class != ANCHOR_SLICE)
+    if (end > run_end || eager_round_kind(seen, calls[cluster->first].type)->class != ANCHOR_SLICE)
         return false;
     for (uint32_t i = cluster->first; i < end; i++, body++) {
         const struct tensor *place;
 
         if (!(eager_round_kind(seen, calls[i].type)->traits & TAKES))
             continue;
-        place = i + 1 < end ? written_place(seen, i + 1) : NULL;
-        if (eager_round_key(&calls[i], ANCHOR_SLICE) != cluster->key || !place)
+        if (eager_round_key(&calls[i], ANCHOR_SLICE) != cluster->key || i + 1 >= end ||
+            !writes_slice(seen, i + 1, &place))
             return false;
         rounds++;
         for (uint32_t j = i + 2, is_sum = 0; j < end && !is_sum; j++) {

@@ -37,7 +37,7 @@ uint32_t eager_rounds_fed_back(const struct eager_rounds *seen, uint32_t first, 
 bool eager_rounds_hand_on(const struct eager_rounds *seen, const struct eager_cluster *cluster,
                           uint32_t end, uint32_t run_end);
 /* Rounds take no slice of anything: the one of each is where it writes down a state, which the next
- * round adds to. Without shapes that is not known. O(calls). */
+ * round adds to. Without shapes any sum counts. O(calls). */
 bool eager_rounds_note_state(const struct eager_rounds *seen, const struct eager_cluster *cluster,
                              uint32_t run_end);
 
