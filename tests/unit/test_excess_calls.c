@@ -146,6 +146,29 @@ TEST(words_without_a_cache)
     }
 }
 
+/* The same rounds without a cache, each of a request of its own: numbers are drawn, or texts of
+ * other lengths put together, before the next lookup. */
+TEST(words_of_other_texts)
+{
+    static const char *const brought[] = { "aten::pad_sequence", "aten::randint" };
+
+    for (size_t way = 0; way < ARRAY_COUNT(brought); way++) {
+        const char *const round[] = { brought[way],   "aten::embedding",
+                                      "aten::linear", "aten::scaled_dot_product_attention",
+                                      "aten::linear", "aten::scaled_dot_product_attention",
+                                      "aten::linear", "aten::argmax",
+                                      "aten::cat",    NULL };
+        struct program    program;
+
+        begin(&program);
+        for (int i = 0; i < 5; i++)
+            ops(&program, round);
+        finish(&program);
+        assert_true(claimed(&program, "growing-prefix") == 0);
+        builder_free(&program.b);
+    }
+}
+
 /* A sampler of five rounds: a convolution of 1 ms and an activation of 0.5 ms on a hint that no
  * round makes, then layers on the state, which sums at the end of the round make. Four times 1.5 ms
  * are again. Not where a round makes a tensor as large as the hint, and not where nothing makes the

@@ -35,9 +35,20 @@ bool call_is_pick(const struct ledger *ledger, const struct work_unit *unit)
     return unit->op_class == OP_SORT || str_fits(unit_type(ledger, unit), "*argm*|*multinomial*");
 }
 
+/* A batch, or another text: what is looked up next was not picked. */
+static bool brings_others(const struct call_rows *rows, uint32_t row)
+{
+    struct str type = unit_type(rows->ledger, call_op(rows, row));
+
+    for (uint32_t u = rows->ops[row - 1] + 1; u < rows->ops[row]; u++)
+        if (rows->ledger->units.items[u].phase == UNIT_INPUT)
+            return true;
+    return str_fits(type, "*::rand*|*::pad_sequence");
+}
+
 bool call_is_looked_up(const struct call_rows *rows, uint32_t row)
 {
-    while (++row < rows->count && !call_is_product(call_op(rows, row)))
+    while (++row < rows->count && !call_is_product(call_op(rows, row)) && !brings_others(rows, row))
         if (call_op(rows, row)->op_class == OP_EMBEDDING)
             return true;
     return false;
