@@ -24,6 +24,13 @@ local classes = {
 local passes = { "Passes over memory take",
                  "Fewer passes over smaller arrays: cut to what is needed first, fuse, use a smaller type." }
 
+-- What moves elements, or does more than most programs need, is told what replaces it, whatever it is fused with.
+local moves = {
+  concat = "Collect the parts in a list and join once, or write each into one tensor of the final size.",
+  copy = "Drop clones and contiguous() where a view does, write results where they are needed, keep one layout.",
+}
+for class in ("cast transpose sort decomposition one-hot"):gmatch("[a-z-]+") do moves[class] = classes[class][2] end
+
 -- Structures that tell a cheaper way to the same numbers.
 local structures = {
   { flaw = "formed-inverse", time = "inverting, and factoring again for a determinant",
@@ -218,7 +225,7 @@ local function of_kernels(p, cfg)
     condition = ("%s of the time of all kernels, %s accepted"):format(fmt.pct(share), fmt.pct(cfg.min_share)),
     remedy = { text = is_short
                  and "Each is too short to fill the device: more work a call, fused calls, a larger batch."
-                 or kind and remedies[kind]
+                 or moves[p:class_of(row.op_type or row.op or "")] or kind and remedies[kind]
                  or ("Begin with %s: fewer or smaller calls, fewer bits, a fused form."):format(first.key) },
     impact = impact.none(),
     confidence = "high",
@@ -556,7 +563,8 @@ step.]],
       remedy = { text = is_product
                    and ("Check that all of %s is needed: rows of padding, results that nothing reads, inputs larger "
                         .. "than the task needs, a type that this machine is slow in. Then larger batches."):format(
-                          subject) or
+                          subject)
+                   or p.framework ~= "jax" and moves[p:class_of(top[1].type)] or
                         ("Begin with %s: fewer or smaller calls, lower precision, a fused form."):format(begin) },
       -- What of it is needed the recording cannot tell: some share of it may go.
       impact = p:has("device.idle_share") and impact.none()
