@@ -47,6 +47,11 @@ local kinds = {
                code = "row, nth = torch.where(picked == e)\n"
                  .. "out.index_add_(0, row, expert(x[row]) * weight[row, nth, None])" },
     tensorflow = "parts = tf.dynamic_partition(x, choice, experts)   # and tf.dynamic_stitch what each gives" },
+  { flaw = "idle-branches", confidence = "medium",
+    title = "Like branches run beside the one that is trained: %s of each step", time = "branches without a gradient",
+    remedy = { text = "Run the branch whose result is taken, as the head of the task at hand, and none beside it; "
+                 .. "where the others' results are read without being trained, put them under torch.no_grad().",
+               code = "y = heads[task](h)   # instead of [head(h) for head in heads][task]" } },
   { flaw = "cut-results", confidence = "medium",
     title = "Results of which only a part is taken: %s a step too much", time = "computing what is cut off",
     remedy = { text = "Cut first, then compute: last positions and chosen rows belong in front of the product.",
@@ -168,7 +173,8 @@ The op behind a product keeps a few of its rows: a head over all positions of wh
 the product times the share thrown away. So are ops by number (activations, resized pictures) on arrays of which one
 part in four or more is then taken, products of all rows with all others whose diagonal is taken, tables that are
 shuffled whole for a batch, and layers of a graph network but for the nodes that those taken in the end reach, with as
-many edges a node as there are on average. In compiled programs of JAX the parts of results are followed back that
+many edges a node as there are on average. Of like branches in a row, two thirds of which autograd records and goes back
+through none, all of these. In compiled programs of JAX the parts of results are followed back that
 slices take, through what works element by element and reductions, to the products that make them. Fourier transforms
 of complex numbers whose data is real, or of which the real part alone is taken, count half. In TensorFlow, networks of
 the same layers beside each other that are joined behind a choice of one or two of them and its mask: all but those;

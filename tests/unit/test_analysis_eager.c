@@ -24,6 +24,7 @@ TEST(a_second_forward_is_seen)
     struct err     err = { 0 };
 
     start(&program);
+    program.b.profile.has_shapes = true;
     train(&program, 1, true);
     train(&program, 40, false);
     builder_finish(&program.b);
@@ -38,6 +39,34 @@ TEST(a_second_forward_is_seen)
     assert_true(builder_fact(&program.b, "torch.repeated_products") == 2);
     assert_true(builder_fact(&program.b, "torch.repeated_forward_ns") == 8000);
     builder_free(&program.b);
+}
+
+/* Without shapes: two layers and the activation between, 8 us of work, again behind the loss. With
+ * another activation they are other layers. */
+TEST(a_second_forward_without_shapes)
+{
+    static const char *const activations[] = { "aten::relu", "aten::gelu" };
+
+    for (size_t way = 0; way < ARRAY_COUNT(activations); way++) {
+        struct program program;
+        struct err     err = { 0 };
+
+        start(&program);
+        for (int pass = 0; pass < 2; pass++) {
+            numbered(&program, call(&program, "aten::linear", NULL, 4000), 40 * pass + 1);
+            numbered(&program, call(&program, pass ? activations[way] : "aten::relu", NULL, 1000),
+                     40 * pass + 2);
+            numbered(&program, call(&program, "aten::linear", NULL, 3000), 40 * pass + 3);
+            call(&program, "aten::mean", NULL, 1000);
+            for (int64_t number = 3; pass == 0 && number > 0; number--)
+                node(&program, number, 4000);
+        }
+        builder_finish(&program.b);
+        assert_true(analysis_eager_step.run(&program.b.study, &err));
+        assert_true(builder_fact(&program.b, "torch.repeated_products") == (way == 0 ? 2 : 0));
+        assert_true(builder_fact(&program.b, "torch.repeated_forward_ns") == (way == 0 ? 8000 : 0));
+        builder_free(&program.b);
+    }
 }
 
 /* Converting a module asks of each parameter whether its data can be taken over, with gradients on;
@@ -70,6 +99,7 @@ TEST(a_step_with_a_closure)
     struct err     err = { 0 };
 
     start(&program);
+    program.b.profile.has_shapes = true;
     train(&program, 1, true);
     call(&program, "aten::_fused_adam_", "f32[32,16]", 2000);
     builder_slice(&program.b, program.thread, "Optimizer.step#Adam.step", ACTIVITY_ANNOTATION, 0,

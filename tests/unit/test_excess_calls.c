@@ -402,6 +402,36 @@ TEST(pauses_of_a_library)
     }
 }
 
+/* Eight heads of a product, an activation and a product, 210 us, of which autograd goes back
+ * through one: seven times that. Not where it goes back through four of them, nor where none is
+ * recorded: somebody reads what those give. */
+TEST(heads_beside_the_one_that_is_trained)
+{
+    enum { ONE, FOUR, UNRECORDED, WAYS };
+    static const char *const head[] = { "aten::linear", "aten::gelu", "aten::linear" };
+
+    for (int way = ONE; way < WAYS; way++) {
+        struct program program;
+
+        begin(&program);
+        for (int i = 0; i < 8; i++)
+            for (int op = 0; op < 3; op++) {
+                uint32_t tag = run(&program, head[op], NULL, op == 1 ? 10000 : 100000);
+                bool     is_trained = i == 3 || (way == FOUR && i < 4);
+
+                if (is_trained)
+                    builder_flow(&program.b, tag, tag, FLOW_FORWARD_BACKWARD);
+                if (is_trained || way != UNRECORDED)
+                    builder_stat(&program.b, tag, STAT_SEQUENCE, 3 * i + op);
+            }
+        node(&program, "aten::mm", NULL, 1000000);
+        finish(&program);
+        assert_true(fabs(claimed(&program, "idle-branches") - (way == ONE ? 7 * 210e3 : 0)) < 1);
+        assert_sums(&program);
+        builder_free(&program.b);
+    }
+}
+
 /* Eight words, each looked up, through a recurrent layer and a head, three ops of 10 us: 7/8 of 240
  * us. Not where what is picked behind the head is looked up next, nor where the layer's input is
  * made by a product, as attention makes it of the last state. */

@@ -327,7 +327,8 @@ static bool count_forward(struct summer *summer, uint32_t at, const struct eager
     const struct eager_call *call = &summer->calls->list.items[at];
     double                   ns = call->work_ns;
     enum trait               trait = trait_of(summer, call->type);
-    struct eager_product     product = { at, call->op, call->backward_ns > 0, call->sequence >= 0 };
+    uint32_t                 op = summer->study->profile->has_shapes ? call->op : NO_ID;
+    struct eager_product     product = { at, op, call->backward_ns > 0, call->sequence >= 0 };
 
     summer->sums[FORWARD_NS] += ns;
     summer->sums[FORWARD_CALLS]++;

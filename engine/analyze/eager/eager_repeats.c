@@ -1,23 +1,43 @@
 #include "analyze/eager/eager_repeats.h"
 
+static uint32_t type_at(const struct eager_calls *calls, uint32_t call)
+{
+    return call < calls->list.count ? calls->list.items[call].type : NO_ID;
+}
+
+/* The same op on the same shapes; without shapes, the same op between the same two, within a run.
+ */
+static bool is_same(const struct eager_calls *calls, const struct eager_product *a,
+                    const struct eager_product *b, bool is_first, bool is_last)
+{
+    if (a->op != NO_ID || b->op != NO_ID)
+        return a->op == b->op;
+    return type_at(calls, a->call) == type_at(calls, b->call) &&
+           (is_first || type_at(calls, a->call - 1) == type_at(calls, b->call - 1)) &&
+           (is_last || type_at(calls, a->call + 1) == type_at(calls, b->call + 1));
+}
+
 /* Does the unused run [first, end) of products repeat a run of used ones? Runs of one product and
  * less than half of the used ones prove nothing. */
-static bool repeats_used(const struct eager_product *products, size_t begin, size_t stop,
-                         size_t first, size_t end)
+static bool repeats_used(const struct eager_calls *calls, const struct eager_product *products,
+                         size_t begin, size_t stop, size_t first, size_t end)
 {
+    enum { FEW = 10 };
     size_t length = end - first, used = 0;
+    bool   by_shape = products[first].op != NO_ID;
 
     for (size_t i = begin; i < stop; i++)
         used += products[i].is_used;
     if (length < 2 || length * 2 < used)
         return false;
     for (size_t i = begin; i + length <= stop; i++) {
-        size_t same = 0;
+        size_t others = 0, seen = 0;
 
-        while (same < length && products[i + same].is_used &&
-               products[i + same].op == products[first + same].op)
-            same++;
-        if (same == length)
+        /* Between the passes of several batches one trains, the other does not. */
+        for (; seen < length && products[i + seen].is_used && others * FEW <= length; seen++)
+            others += !is_same(calls, &products[i + seen], &products[first + seen], seen == 0,
+                               seen + 1 == length);
+        if (seen == length && (by_shape ? others == 0 : others * FEW <= length))
             return true;
     }
     return false;
@@ -40,9 +60,11 @@ static bool is_behind_update(const struct eager_call *calls, const struct eager_
 }
 
 /* Products [begin, stop) of one step. */
-static void count_repeated(const struct eager_call *calls, const struct eager_product *products,
+static void count_repeated(const struct eager_calls *of, const struct eager_product *products,
                            size_t begin, size_t stop, struct eager_repeats *found)
 {
+    const struct eager_call *calls = of->list.items;
+
     for (size_t first = begin, end; first < stop; first = end) {
         bool is_again;
 
@@ -52,7 +74,7 @@ static void count_repeated(const struct eager_call *calls, const struct eager_pr
         while (end < stop && !products[end].is_used &&
                products[end].is_recorded == products[first].is_recorded)
             end++;
-        if (!repeats_used(products, begin, stop, first, end))
+        if (!repeats_used(of, products, begin, stop, first, end))
             continue;
         is_again = products[first].is_recorded || is_behind_update(calls, products, first, stop);
         *(is_again ? &found->products : &found->untrained_products) += (double)(end - first);
@@ -74,7 +96,7 @@ struct eager_repeats eager_repeats_count(const struct eager_calls    *calls,
         if (i < products->list.count &&
             call[product[i].call].window == call[product[begin].call].window)
             continue;
-        count_repeated(call, product, begin, i, &found);
+        count_repeated(calls, product, begin, i, &found);
         begin = i;
     }
     return found;

@@ -8,7 +8,8 @@
 #include "analyze/eager/eager_calls.h"
 
 struct eager_product { /* of the forward pass of one step, in order */
-    uint32_t call, op;
+    uint32_t call;
+    uint32_t op;          /* row of profile->ops where shapes are known, else NO_ID */
     bool     is_used;     /* a backward node needs it */
     bool     is_recorded; /* for one */
 };
@@ -21,7 +22,8 @@ struct eager_repeats { /* over all steps; time with all forward calls between th
     double untrained_products, untrained_ns; /* of passes that nothing was recorded for */
 };
 
-/* products: of all steps, by step. O(products² of a step) at worst. */
+/* products: of all steps, by step. Without shapes products are the same between the same calls.
+ * O(products² of a step) at worst. */
 struct eager_repeats eager_repeats_count(const struct eager_calls    *calls,
                                          const struct eager_products *products);
 

@@ -1,0 +1,135 @@
+/* idle_branches: like branches of a network in a row, such as heads or decoders of several tasks,
+ * of which a step trains one or a few: autograd records the others, too, and nothing goes back
+ * through them. Told by the names of ops alone. */
+#include "analyze/excess/calls.h"
+
+enum { SHORTEST = 2, LONGEST = 48 }; /* ops of a branch */
+/* Of the branches. Target networks are as many as those that they are for. */
+static const double LEAST_IDLE = 0.66;
+
+struct branches {
+    uint32_t first, length, count; /* rows of ops */
+    uint32_t idle;
+};
+
+static bool number_of(const struct ledger *ledger, const struct work_unit *unit, int64_t *number)
+{
+    return unit->frame != NO_ID &&
+           profile_stat(ledger->study->profile, STAT_SEQUENCE,
+                        ledger->path->frames.items[unit->frame].event, number) &&
+           *number >= 0;
+}
+
+/* An op that autograd records takes a number: the next one has another. */
+static bool is_recorded(const struct call_rows *rows, uint32_t row)
+{
+    int64_t number, next;
+
+    return number_of(rows->ledger, call_op(rows, row), &number) &&
+           (row + 1 >= rows->count ||
+            (number_of(rows->ledger, call_op(rows, row + 1), &next) && next > number));
+}
+
+/* It multiplies, autograd records that, and nothing goes back through any of it. */
+static bool is_idle(const struct call_rows *rows, const struct branches *of, uint32_t branch)
+{
+    uint32_t first = of->first + branch * of->length, products = 0;
+
+    for (uint32_t row = first; row < first + of->length; row++) {
+        const struct work_unit *unit = call_op(rows, row);
+
+        if (unit->is_trained || (call_is_product(unit) && !is_recorded(rows, row)))
+            return false;
+        products += call_is_product(unit);
+    }
+    return products > 0;
+}
+
+/* Of the ways to cut a stretch into branches the one with most idle ones. */
+static struct branches cut(const struct call_rows *rows, const struct stretch *stretch)
+{
+    struct branches best = { 0 };
+
+    for (uint32_t from = 0; from < stretch->distance; from++) {
+        struct branches found = { stretch->first + from, stretch->distance,
+                                  stretch->calls - (from > 0), 0 };
+
+        for (uint32_t branch = 0; branch < found.count; branch++)
+            found.idle += is_idle(rows, &found, branch);
+        if (found.idle > best.idle)
+            best = found;
+    }
+    return best;
+}
+
+static bool claim(const struct call_rows *rows, const struct detector *self,
+                  const struct branches *of, uint32_t *cell)
+{
+    struct ledger *ledger = rows->ledger;
+
+    for (uint32_t branch = 0; branch < of->count; branch++) {
+        uint32_t first = of->first + branch * of->length;
+
+        if (!is_idle(rows, of, branch))
+            continue;
+        if (!ledger_cell_once(ledger, self, call_op(rows, first), cell,
+                              "of %u like branches in a row nothing goes back through %u",
+                              of->count, of->idle))
+            return false;
+        for (uint32_t u = rows->ops[first]; u <= rows->ops[first + of->length - 1]; u++)
+            if (unit_goes_with_ops(&ledger->units.items[u]))
+                ledger_claim(ledger, *cell, &ledger->units.items[u], 1);
+    }
+    return true;
+}
+
+static void keep_forward(struct call_rows *rows)
+{
+    uint32_t count = 0;
+
+    for (uint32_t row = 0; row < rows->count; row++)
+        if (call_op(rows, row)->phase == UNIT_FORWARD)
+            rows->ops[count++] = rows->ops[row];
+    rows->count = count;
+}
+
+/* Those that take most ops, whichever length a branch has. */
+static struct branches find_idle(const struct call_rows *rows)
+{
+    struct branches best = { 0 };
+
+    for (uint32_t length = SHORTEST; length <= LONGEST; length++)
+        for (struct stretch stretch = { 0 }; calls_next(
+                 rows, stretch.first + stretch.calls * stretch.distance, length, &stretch);) {
+            struct branches found = cut(rows, &stretch);
+
+            if (found.idle < found.count && found.idle >= LEAST_IDLE * found.count &&
+                found.idle * found.length > best.idle * best.length)
+                best = found;
+        }
+    return best;
+}
+
+static bool find(struct ledger *ledger, const struct detector *self)
+{
+    struct call_rows rows;
+    uint32_t         cell = NO_ID;
+
+    if (!ledger->is_torch || !ledger->has_backward)
+        return true;
+    if (!calls_open(&rows, ledger))
+        return false;
+    for (size_t step = 0; step < ledger->step_count; step++) {
+        struct branches best;
+
+        calls_of_step(&rows, step);
+        keep_forward(&rows);
+        best = find_idle(&rows);
+        if (best.idle > 0 && !claim(&rows, self, &best, &cell))
+            return false;
+    }
+    return true;
+}
+
+const struct detector detector_idle_branches = { "idle-branches", CAUSE_UNUSED, GRADE_STRUCTURE,
+                                                 find };
