@@ -231,7 +231,11 @@ library under a policy of mixed precision (priced by conv_speedup and product_sp
     local step_ns = p.fact["step.ns"]
     local ns, high_ns, count, biggest = 0, 0, 0, nil
     local is_blind = p:has("coverage.has_shapes") and not p.fact["coverage.has_shapes"]
-    if is_blind and not on_host then return p:has("kernels") and of_kernels(p, cfg) or nil end
+    if is_blind and not on_host then
+      -- Mixed precision converts in training, and keeps the wider type on purpose.
+      local is_trained = (p.fact["torch.backward_ns"] or 0) > 0
+      return not is_trained and p:has("kernels") and of_kernels(p, cfg) or nil
+    end
     for row in p:table("eager_casts"):each() do
       if not row.from and not is_blind then -- perhaps a copy to another device
         return skip { reason = "types of tensors were not recorded", capture = "tensor shapes" }

@@ -1,23 +1,60 @@
--- A batch norm runs as a dozen small ops instead of one.
+-- A batch norm runs as a dozen small ops instead of one, or apart from the convolution that could hold it.
+
+-- Without training a batch norm scales and shifts each channel by constants, which the convolution before it can hold.
+local function in_inference(p, cfg)
+  if not p:has("work") or (p.fact["torch.backward_ns"] or 0) > 0 then return nil end
+  local step_ns, work = p.fact["step.ns"], p:table("work")
+  local norms = work:where { type = "aten::batch_norm" }
+  local ns, count = norms:sum("ns"), norms:sum("calls")
+  if count <= 0 or ns < cfg.min_inference_share * step_ns
+    or work:where { type = { class = "convolution" } }:sum("calls") < count then return nil end
+  local worst = norms:top("ns", 1):rows()[1]
+  return finding {
+    title = ("%s apart from convolutions, and nothing is trained: %s of each step"):format(
+      fmt.many(count, "batch norm runs", "batch norms run"), fmt.ms(ns)),
+    severity = "info",
+    subject = { op = worst.type },
+    locations = worst.source_file and worst.source_file ~= ""
+      and { { file = worst.source_file, line = worst.source_line } } or nil,
+    evidence = { { "batch norms a step", ns, "ns", share = math.min(1, ns / step_ns) }, { "how many", count, "count" },
+                 { "convolutions", work:where { type = { class = "convolution" } }:sum("calls"), "count" } },
+    condition = ("they take %s of the step, %s accepted"):format(
+      fmt.pct(ns / step_ns), fmt.pct(cfg.min_inference_share)),
+    remedy = { text = "Fold each into the weights of the convolution before it, once after loading: by hand, by "
+                 .. "torch.fx, or by a compiler that freezes weights.",
+               code = "conv = torch.nn.utils.fuse_conv_bn_eval(conv, bn)   # in place of both" },
+    impact = impact.replay { { "scale", op_type = "aten::batch_norm", factor = 0 },
+                             fallback = impact.exposed { ns = ns } },
+    confidence = "medium",
+  }
+end
+
 return rule {
   id = "unfused-batchnorm", api = 1, version = "1.0.0",
   title = "A batch norm is not fused",
   category = "kernels", severity = "warn",
-  formats = { "profile", "graph" },
-  needs = { "step.ns", "graph_patterns" },
-  cause = "norm", tags = { "tensorflow", "ops" },
+  formats = { "profile", "graph", "kineto" },
+  needs = { "step.ns" },
+  cause = "norm", tags = { "ops" },
   more_specific_than = { "hot-op", "tiny-ops" },
   params = {
     min_share = { default = 0.01, min = 0, max = 1, unit = "share",
                   doc = "time of such batch norms over the step from which this is said" },
+    min_inference_share = { default = 0.08, min = 0, max = 1, unit = "share",
+                            doc = "PyTorch: time of batch norms without training over the step" },
     kept = { default = 0.4, min = 0, max = 1, unit = "share", doc = "what of the time a fused one is taken to need" },
   },
   doc = [[
 Scopes named after a batch norm that hold a reciprocal square root and no FusedBatchNorm op. Mean, variance, scaling and
 their gradients then read the activations once each. Priced as what a fused op is taken to save; it runs beside other
-ops, so confidence is low. Silent where every such scope is fused, and where they take little.]],
+ops, so confidence is low. Silent where every such scope is fused, and where they take little. In PyTorch batch norms of
+steps without a backward pass, as many as convolutions or fewer: priced as all of their time.]],
 
   check = function(p, cfg)
+    if p.format == "kineto" then return in_inference(p, cfg) end
+    if not p:has("graph_patterns") then
+      return skip { reason = "no graph of ops with their times is recorded", capture = "run metadata beside the graph" }
+    end
     local step_ns = p.fact["step.ns"]
     local norms = p:table("graph_patterns"):where { pattern = "unfused-batch-norm" }
     local ns = math.min(norms:sum("ns"), step_ns)
@@ -46,6 +83,21 @@ ops, so confidence is low. Silent where every such scope is fused, and where the
       facts = { ["step.ns"] = 1e7 },
       tables = { graph_patterns = { { pattern = "unfused-batch-norm", op = "a/BatchNorm", ns = 6e5, count = 1 },
                                     { pattern = "unfused-batch-norm", op = "b/BatchNorm", ns = 4e5, count = 1 } } } },
+    { name = "a network that serves", format = "kineto", framework = "pytorch", finding = true, severity = "info",
+      impact_ns = 1.5e6, facts = { ["step.ns"] = 1e7 },
+      tables = { work = { { type = "aten::conv2d", class = "convolution", calls = 20, ns = 6e6 },
+                          { type = "aten::batch_norm", class = "norm", calls = 20, ns = 1.5e6 } } } },
+    { name = "small norms", format = "kineto", framework = "pytorch", finding = false, facts = { ["step.ns"] = 1e7 },
+      tables = { work = { { type = "aten::conv2d", class = "convolution", calls = 20, ns = 6e6 },
+                          { type = "aten::batch_norm", class = "norm", calls = 20, ns = 5e5 } } } },
+    { name = "a network that trains", format = "kineto", framework = "pytorch", finding = false,
+      facts = { ["step.ns"] = 1e7, ["torch.backward_ns"] = 4e6 },
+      tables = { work = { { type = "aten::conv2d", class = "convolution", calls = 20, ns = 6e6 },
+                          { type = "aten::batch_norm", class = "norm", calls = 20, ns = 2e6 } } } },
+    { name = "norms behind other layers", format = "kineto", framework = "pytorch", finding = false,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { work = { { type = "aten::linear", class = "product", calls = 20, ns = 6e6 },
+                          { type = "aten::batch_norm", class = "norm", calls = 20, ns = 2e6 } } } },
     { name = "hardly any time", format = "graph", finding = false, facts = { ["step.ns"] = 1e7 },
       tables = { graph_patterns = { { pattern = "unfused-batch-norm", op = "a/BatchNorm", ns = 6e4, count = 1 } } } },
     { name = "all fused", format = "profile", finding = false, facts = { ["step.ns"] = 1e7 },
