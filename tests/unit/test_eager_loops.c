@@ -95,6 +95,34 @@ TEST(a_loop_takes_slices)
     builder_free(&program.b);
 }
 
+/* Four batches are picked, a network of 20 calls runs, three of them normalisations, then ten
+ * rounds of index (1 us), mean (2 us) and eq (1 us) with 0.1 us behind each. No round is as long as
+ * the network: the loop is the ten, 10 x 4.3 - 0.1 us = 42.9 us. */
+TEST(a_loop_behind_a_network)
+{
+    static const char *const network[] = { "aten::conv1d", "aten::batch_norm", "aten::relu",
+                                           "aten::max_pool1d", "aten::view" };
+    struct program           program;
+    struct err               err = { 0 };
+
+    start(&program);
+    for (int i = 0; i < 4; i++)
+        call(&program, "aten::index", NULL, 1000);
+    for (size_t i = 0; i < 20; i++)
+        call(&program, i < 15 ? network[i % 5] : "aten::relu", NULL, 5000);
+    for (int i = 0; i < 10; i++) {
+        call(&program, "aten::index", NULL, 1000);
+        call(&program, "aten::mean", NULL, 2000);
+        call(&program, "aten::eq", NULL, 1000);
+    }
+    builder_finish(&program.b);
+    assert_true(analysis_eager_loops.run(&program.b.study, &err));
+    assert_true(cell(&program, "eager_loops", "repeats") == 10);
+    assert_true(cell(&program, "eager_loops", "body") == 3);
+    assert_true(cell(&program, "eager_loops", "span_ns") == 42900);
+    builder_free(&program.b);
+}
+
 /* Each of ten rounds gathers by what the one before picked and wrote down, or picks for itself; and
  * the products of ten experts have as many rows as tokens chose them. */
 TEST(rounds_that_need_each_other)

@@ -115,9 +115,38 @@ struct finder {
     VEC(struct loop) loops;
 };
 
+/* The first anchors join whatever lies between, as no rounds tell yet how far one may be. Those in
+ * front of a pause that no round behind it has, as batches that are picked before a network runs,
+ * are none of the loop's. */
+static void drop_head(const struct finder *finder, struct eager_cluster *cluster)
+{
+    const struct eager_call *calls = finder->calls->list.items;
+    uint32_t                 type = calls[cluster->first].type, before = cluster->first, seen = 1;
+    struct eager_cluster     found = *cluster;
+    enum anchor_class class = (enum anchor_class)eager_round_kind(&finder->rounds, type)->class;
+
+    for (uint32_t i = before + 1; i < cluster->last && seen < FEWEST_REPEATS; i++) {
+        uint32_t left = cluster->count - seen;
+
+        if (calls[i].type != type || eager_round_key(&calls[i], class) != cluster->key)
+            continue;
+        if (left >= FEWEST_REPEATS &&
+            (uint64_t)(i - before) * (left - 1) > (uint64_t)(cluster->last - i) * LONGEST_ROUND)
+            found = (struct eager_cluster) { cluster->key, i, cluster->last, left };
+        before = i;
+        seen++;
+    }
+    *cluster = found;
+}
+
 static bool close_cluster(struct finder *finder, const struct eager_cluster *cluster)
 {
-    return cluster->count < FEWEST_REPEATS || vec_push(&finder->closed, finder->scratch, *cluster);
+    struct eager_cluster closed = *cluster;
+
+    if (cluster->count < FEWEST_REPEATS)
+        return true;
+    drop_head(finder, &closed);
+    return vec_push(&finder->closed, finder->scratch, closed);
 }
 
 /* Does the loop still run at call `at`? Once it has run a while its rounds tell how far that may
