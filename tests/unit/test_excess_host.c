@@ -407,6 +407,37 @@ TEST(tensors_that_are_made_one_by_one)
     }
 }
 
+/* The same with three ops of 10 us each, two of which have a node of 10 us in the backward pass: of
+ * 8 * 30 us and 8 * 20 us, 7/8. The 3 ms of the layer's node behind the stack are none of theirs.
+ */
+TEST(tensors_made_one_by_one_are_trained)
+{
+    enum { ITEMS = 8, NODES = 2 * ITEMS };
+    uint32_t       forward[NODES];
+    struct program program;
+
+    start(&program);
+    for (int i = 0; i < ITEMS; i++) {
+        run(&program, "aten::select", "f32[64,9]", 10000);
+        forward[2 * i] = run(&program, "aten::mul", "f32[9]", 10000);
+        forward[2 * i + 1] = run(&program, "aten::add", "f32[9]", 10000);
+    }
+    run(&program, "aten::stack", "f32[9] f32[9] f32[9] f32[9] f32[9] f32[9] f32[9] f32[9]", 10000);
+    run(&program, "aten::linear", "f32[8,9] f32[64,9]", 1000000);
+    node(&program, "aten::mm", "f32[8,64] f32[64,9]", 3000000);
+    for (int i = NODES; i-- > 0;) {
+        builder_flow(&program.b, forward[i],
+                     slice(&program, "autograd::engine::evaluate_function: X", ACTIVITY_EXECUTOR,
+                           NULL, 10000),
+                     FLOW_FORWARD_BACKWARD);
+        run(&program, "aten::mul", "f32[9]", 10000);
+    }
+    finish(&program);
+    assert_true(fabs(claimed(&program, "gathered-items") - 350e3) < 1);
+    assert_sums(&program);
+    builder_free(&program.b);
+}
+
 /* Eight clips, each padded and multiplied in 10 us a piece, and for each a filter is made of two
  * counts, in ops of 1 ms: once is enough for those however large, 7/8 * 8 * (4 + 0.02) ms. */
 TEST(filters_made_for_each_item)

@@ -10,6 +10,7 @@ struct finder {
     struct ledger *ledger;
     uint32_t      *calls, *first; /* by row of profile->ops: since the last stack, and the first */
     bool          *is_constant;   /* by unit: makes what is the same for each item */
+    bool          *is_way_back;   /* by unit: of the items at hand; all false in between */
 };
 
 static bool is_stack(const struct ledger *ledger, const struct work_unit *unit)
@@ -94,6 +95,23 @@ static double share_of(const struct finder *finder, uint32_t u, uint32_t items)
     return unit->kind == UNIT_OTHER ? 0 : share;
 }
 
+/* Each item has nodes of its own in the backward pass, too. */
+static bool claim_way_back(struct finder *finder, uint32_t cell, uint32_t from, uint32_t end,
+                           uint32_t items)
+{
+    struct ledger *ledger = finder->ledger;
+    uint32_t       step_end = ledger->first_unit[ledger->units.items[from].step + 1];
+
+    if (!units_mark_backward(ledger, from, end - 1, finder->is_way_back))
+        return false;
+    for (uint32_t u = end; u < step_end; u++) {
+        if (finder->is_way_back[u])
+            ledger_claim(ledger, cell, &ledger->units.items[u], share_of(finder, u, items));
+        finder->is_way_back[u] = false;
+    }
+    return true;
+}
+
 static bool claim(struct finder *finder, const struct detector *self, uint32_t from, uint32_t end,
                   uint32_t items, uint32_t *cell)
 {
@@ -104,7 +122,7 @@ static bool claim(struct finder *finder, const struct detector *self, uint32_t f
         return false;
     for (uint32_t u = from; u < end; u++)
         ledger_claim(ledger, *cell, &ledger->units.items[u], share_of(finder, u, items));
-    return true;
+    return !ledger->has_backward || claim_way_back(finder, *cell, from, end, items);
 }
 
 static bool look_at_step(struct finder *finder, const struct detector *self, size_t step,
@@ -156,7 +174,8 @@ static bool find(struct ledger *ledger, const struct detector *self)
         return true;
     finder.calls = arena_new_array(ledger->scratch, uint32_t, ops + 1);
     finder.first = arena_new_array(ledger->scratch, uint32_t, ops + 1);
-    if (!finder.calls || !finder.first || !mark_constants(&finder))
+    finder.is_way_back = arena_new_array(ledger->scratch, bool, ledger->units.count + 1);
+    if (!finder.calls || !finder.first || !finder.is_way_back || !mark_constants(&finder))
         return false;
     for (size_t step = 0; step < ledger->step_count; step++)
         if (!look_at_step(&finder, self, step, &cell))
