@@ -1,6 +1,7 @@
 /* What compiled programs do in vain, which a few instructions show. */
 #include <stdio.h>
 
+#include "base/macros.h"
 #include "compiled_program.h"
 
 /* f(w, a) -> w decomposes a, 6 ms of 10: that could be done once. Of w it could not. On a GPU,
@@ -601,15 +602,16 @@ TEST(features_of_frozen_weights)
 }
 
 /* f(params, x) multiplies two of four weights, 4 ms, and x by the result, 6 ms: the first product
- * is the same in each call. It is not where x is one of its factors, where gradients are made,
- * where the tree is one of gradients, or too small to be told from a batch. */
+ * is the same in each call, however many instructions, each before what it takes, x comes through.
+ * It is not where x is one of its factors, where gradients are made, where the tree is one of
+ * gradients, or too small to be told from a batch. */
 TEST(products_of_weights_alone)
 {
-    enum { WEIGHTS, INPUT, GRADIENT, GRADIENTS, BATCH, KINDS };
+    enum { WEIGHTS, DEEP, INPUT, GRADIENT, GRADIENTS, BATCH, KINDS };
 
     for (int kind = 0; kind < KINDS; kind++) {
         struct program program;
-        uint32_t       leaves[4], x, product, layer, root;
+        uint32_t       leaves[4], x, last, product, layer, root, chain[40];
 
         start(&program);
         for (int i = 0; i < 4; i++) {
@@ -623,16 +625,25 @@ TEST(products_of_weights_alone)
         }
         x = add(&program, "parameter", "-> f32[8,16]", "x", NO_ID, NO_ID);
         mark(&program, x, "entry");
+        last = x;
+        for (size_t i = 0; kind == DEEP && i < ARRAY_COUNT(chain); i++) {
+            chain[i] = add(&program, "negate", "f32[8,16] -> f32[8,16]", NULL, NO_ID, NO_ID);
+            if (i)
+                link(&program, chain[i], chain[i - 1]);
+            last = chain[0];
+        }
+        if (kind == DEEP)
+            link(&program, x, chain[ARRAY_COUNT(chain) - 1]);
         product = add(&program, "dot", "f32[16,32] f32[32,4] -> f32[16,4]", "jit(f)/dot", NO_ID,
                       kind == INPUT ? x : leaves[0]);
         link_second(&program, leaves[1], product);
         layer = add(&program, "dot", "f32[8,16] f32[16,4] -> f32[8,4]",
-                    kind == GRADIENT ? "jit(f)/transpose(jvp())/dot" : "jit(f)/dot", NO_ID, x);
+                    kind == GRADIENT ? "jit(f)/transpose(jvp())/dot" : "jit(f)/dot", NO_ID, last);
         link_second(&program, product, layer);
         root = add(&program, "tuple", "f32[8,4] -> f32[8,4]", NULL, NO_ID, layer);
         mark(&program, root, "root");
         run_step(&program, (uint32_t[]) { product, layer }, (int64_t[]) { 4000000, 6000000 }, 2);
-        assert_true(fabs(claimed(&program, "weights-alone") - (kind == WEIGHTS ? 4e6 : 0)) < 1);
+        assert_true(fabs(claimed(&program, "weights-alone") - (kind <= DEEP ? 4e6 : 0)) < 1);
         release(&program);
     }
 }
