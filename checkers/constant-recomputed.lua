@@ -51,8 +51,10 @@ rounds but the first. Where an optimizer asks its closure several times a step, 
 gradients before anything that is trained, each time but the first. In PyTorch also rows of
 ops that count, and then compute with nothing but such counts, with the same shapes in each step: filters, windows,
 masks, positions. In JAX what a program without gradients makes of a tree of weights and of constants alone, where
-others of its arguments meet these weights in products. In TensorFlow also a dense array that tf.sparse.from_dense makes
-sparse in the step.]],
+others of its arguments meet these weights in products; and where a program that refines its result runs three times and
+more a step, as for each time of a diffusion, what it makes of arguments that it does not give back, the text that
+steers it, say: whether they are the same each time no recording tells. In TensorFlow also a dense array that
+tf.sparse.from_dense makes sparse in the step.]],
 
   check = function(p, cfg)
     return p:in_excess {
@@ -107,6 +109,15 @@ sparse in the step.]],
                    .. "who changes the weights between calls needs it.",
                  code = "made = jax.jit(prepare)(params)   # once\nout = step(params, made, x)" },
       confidence = "medium",
+    } or p:in_excess {
+      flaw = "held-arguments", min_share = cfg.min_share, severity = "info",
+      title = "Each round of a refinement makes the same of other arguments again: %s of each step",
+      time = "what is made without the refined array",
+      remedy = { text = "If these arguments stay the same for all rounds, as what steers a diffusion does, make it "
+                   .. "once, in a function of its own in front of the rounds, and give it to each as an argument.",
+                 code = "made = jax.jit(encode)(params, text)   # once\n"
+                   .. "for t in times: x = refine(params, made, x, t)" },
+      confidence = "medium",
     } or made_sparse(p, cfg)
   end,
 
@@ -158,6 +169,12 @@ sparse in the step.]],
       facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "weights-alone", op = "dot", ns = 4e6, share = 0.4, factor = 0,
         detail = "made of weights and constants alone" } } } },
+    -- 11 of 12 rounds, all of 6 of 10 ms.
+    { name = "a text encoded in each round", framework = "jax", format = "xspace", finding = true, severity = "info",
+      replay = { 5.5e6 },
+      facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "held-arguments", op = "dot", ns = 5.5e6, share = 0.55, factor = 0.083,
+        detail = "made of weights and of arguments that no round gives back" } } } },
     { name = "too little", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "derived-weight", ns = 2e5, share = 0.02, factor = 0.1 } } } },

@@ -648,6 +648,56 @@ TEST(products_of_weights_alone)
     }
 }
 
+/* f(params, text, x, t) -> x runs three times a step: x is multiplied by a weight, 2 ms a round,
+ * and by what another weight makes of the text, 1 ms: of the latter two rounds of three. The text
+ * is not held where it is x that is encoded, or where the program gives more than x; without a
+ * number of the round, or in two rounds alone, the program need not refine anything; and gradients
+ * are another thing. */
+TEST(arguments_that_all_rounds_take)
+{
+    enum { HELD, ENCODED, GIVES_MORE, NUMBERLESS, TWO_ROUNDS, GRADIENT, KINDS };
+
+    for (int kind = 0; kind < KINDS; kind++) {
+        struct program program;
+        uint32_t       leaves[4], x, text, made, layer, root, rounds[6];
+        int64_t        ns[6];
+
+        start(&program);
+        for (int i = 0; i < 4; i++) {
+            char name[32];
+
+            snprintf(name, sizeof name, "params['%c']", 'a' + i);
+            leaves[i] = add(&program, "parameter", "-> f32[16,16]", name, NO_ID, NO_ID);
+            mark(&program, leaves[i], "entry");
+        }
+        x = add(&program, "parameter", "-> f32[8,16]", "x", NO_ID, NO_ID);
+        mark(&program, x, "entry");
+        text = add(&program, "parameter", "-> f32[9,16]", "text", NO_ID, NO_ID);
+        mark(&program, text, "entry");
+        mark(&program,
+             add(&program, "parameter", kind == NUMBERLESS ? "-> f32[9]" : "-> f32[]", "t", NO_ID,
+                 NO_ID),
+             "entry");
+        made = add(&program, "dot", "f32[9,16] f32[16,16] -> f32[9,16]", "jit(f)/dot", NO_ID,
+                   kind == ENCODED ? x : text);
+        link_second(&program, leaves[0], made);
+        layer = add(&program, "dot", "f32[8,16] f32[16,16] -> f32[8,16]",
+                    kind == GRADIENT ? "jit(f)/transpose(jvp())/dot" : "jit(f)/dot", NO_ID, x);
+        link_second(&program, leaves[1], layer);
+        link_at(&program, made, layer, 2);
+        root = add(&program, "tuple",
+                   kind == GIVES_MORE ? "f32[8,16] f32[7] -> f32[8,16] f32[7]"
+                                      : "f32[8,16] -> f32[8,16]",
+                   NULL, NO_ID, layer);
+        mark(&program, root, "root");
+        for (int i = 0; i < 6; i++)
+            rounds[i] = i % 2 ? layer : made, ns[i] = i % 2 ? 2000000 : 1000000;
+        run_step(&program, rounds, ns, kind == TWO_ROUNDS ? 4 : 6);
+        assert_true(fabs(claimed(&program, "held-arguments") - (kind == HELD ? 2e6 : 0)) < 1);
+        release(&program);
+    }
+}
+
 /* One program makes floats of 16 MiB of bytes, 64 MiB; another turns them round. As one program
  * neither the write nor the read is there: 64 of 80 MiB of the first one's 5 ms, and 64 of 128 of
  * the second one's, 4 + 2.5 ms. A product needs its factors in memory, an array of another type is

@@ -340,7 +340,7 @@ static bool has_attr(const struct profile *profile, const struct op *op, struct 
     return false;
 }
 
-static bool same_tensor(const struct tensor *a, const struct tensor *b)
+bool compiled_same_shape(const struct tensor *a, const struct tensor *b)
 {
     if (a->rank < 0 || a->rank != b->rank || a->dtype != b->dtype)
         return false;
@@ -350,14 +350,19 @@ static bool same_tensor(const struct tensor *a, const struct tensor *b)
     return true;
 }
 
+bool compiled_is_root(const struct compiled *compiled, uint32_t op)
+{
+    return has_attr(compiled->profile, &compiled->profile->ops.items[op], STR("root"));
+}
+
 /* A parameter whose shape is among the results of its program may be its state. */
 static bool is_returned(const struct profile *profile, const struct op *parameter, uint32_t root)
 {
     const struct op *of = &profile->ops.items[root];
 
     for (uint32_t i = 0; i < of->output_count && parameter->output_count; i++)
-        if (same_tensor(&profile->tensors.items[parameter->first_output],
-                        &profile->tensors.items[of->first_output + i]))
+        if (compiled_same_shape(&profile->tensors.items[parameter->first_output],
+                                &profile->tensors.items[of->first_output + i]))
             return true;
     return false;
 }

@@ -43,6 +43,9 @@ bool compiled_hands_on(const struct compiled *compiled, uint32_t op);
 /* The instruction that makes a result which others only hand on: through fusions and what is passed
  * into them, through copies and other layouts. */
 uint32_t compiled_maker(const struct compiled *compiled, uint32_t op);
+/* Gives the results of its program. */
+bool compiled_is_root(const struct compiled *compiled, uint32_t op);
+bool compiled_same_shape(const struct tensor *a, const struct tensor *b); /* and type */
 /* Elements of its first result and of one operand; 0 unknown. */
 double compiled_elements(const struct compiled *compiled, uint32_t op);
 double compiled_operand(const struct compiled *compiled, uint32_t op, uint32_t row);
