@@ -30,23 +30,44 @@ static bool is_recorded(const struct call_rows *rows, uint32_t row)
             (number_of(rows->ledger, call_op(rows, row + 1), &next) && next > number));
 }
 
-/* It multiplies, autograd records that, and nothing goes back through any of it. */
-static bool is_idle(const struct call_rows *rows, const struct branches *of, uint32_t branch)
+/* Of the rows before each: how many are products, products that autograd does not record, and ops
+ * that gradients go back through. */
+struct counts {
+    uint32_t products, unrecorded, trained;
+};
+struct finder {
+    struct call_rows rows;
+    struct counts   *before; /* by row, and one behind the last */
+};
+
+static void count_rows(struct finder *finder)
 {
-    uint32_t first = of->first + branch * of->length, products = 0;
+    struct counts sum = { 0 };
 
-    for (uint32_t row = first; row < first + of->length; row++) {
-        const struct work_unit *unit = call_op(rows, row);
+    for (uint32_t row = 0; row < finder->rows.count; row++) {
+        const struct work_unit *unit = call_op(&finder->rows, row);
+        bool                    is_product = call_is_product(unit);
 
-        if (unit->is_trained || (call_is_product(unit) && !is_recorded(rows, row)))
-            return false;
-        products += call_is_product(unit);
+        finder->before[row] = sum;
+        sum.products += is_product;
+        sum.unrecorded += is_product && !is_recorded(&finder->rows, row);
+        sum.trained += unit->is_trained;
     }
-    return products > 0;
+    finder->before[finder->rows.count] = sum;
+}
+
+/* It multiplies, autograd records that, and nothing goes back through any of it. */
+static bool is_idle(const struct finder *finder, const struct branches *of, uint32_t branch)
+{
+    const struct counts *begin = &finder->before[of->first + branch * of->length];
+    const struct counts *end = begin + of->length;
+
+    return end->products > begin->products && end->unrecorded == begin->unrecorded &&
+           end->trained == begin->trained;
 }
 
 /* Of the ways to cut a stretch into branches the one with most idle ones. */
-static struct branches cut(const struct call_rows *rows, const struct stretch *stretch)
+static struct branches cut(const struct finder *finder, const struct stretch *stretch)
 {
     struct branches best = { 0 };
 
@@ -55,22 +76,23 @@ static struct branches cut(const struct call_rows *rows, const struct stretch *s
                                   stretch->calls - (from > 0), 0 };
 
         for (uint32_t branch = 0; branch < found.count; branch++)
-            found.idle += is_idle(rows, &found, branch);
+            found.idle += is_idle(finder, &found, branch);
         if (found.idle > best.idle)
             best = found;
     }
     return best;
 }
 
-static bool claim(const struct call_rows *rows, const struct detector *self,
+static bool claim(const struct finder *finder, const struct detector *self,
                   const struct branches *of, uint32_t *cell)
 {
-    struct ledger *ledger = rows->ledger;
+    const struct call_rows *rows = &finder->rows;
+    struct ledger          *ledger = rows->ledger;
 
     for (uint32_t branch = 0; branch < of->count; branch++) {
         uint32_t first = of->first + branch * of->length;
 
-        if (!is_idle(rows, of, branch))
+        if (!is_idle(finder, of, branch))
             continue;
         if (!ledger_cell_once(ledger, self, call_op(rows, first), cell,
                               "of %u like branches in a row nothing goes back through %u",
@@ -93,15 +115,16 @@ static void keep_forward(struct call_rows *rows)
     rows->count = count;
 }
 
-/* Those that take most ops, whichever length a branch has. */
-static struct branches find_idle(const struct call_rows *rows)
+/* Those that take most ops, whichever length a branch has. O(LONGEST rows). */
+static struct branches find_idle(const struct finder *finder)
 {
     struct branches best = { 0 };
 
     for (uint32_t length = SHORTEST; length <= LONGEST; length++)
-        for (struct stretch stretch = { 0 }; calls_next(
-                 rows, stretch.first + stretch.calls * stretch.distance, length, &stretch);) {
-            struct branches found = cut(rows, &stretch);
+        for (struct stretch stretch = { 0 };
+             calls_next(&finder->rows, stretch.first + stretch.calls * stretch.distance, length,
+                        &stretch);) {
+            struct branches found = cut(finder, &stretch);
 
             if (found.idle < found.count && found.idle >= LEAST_IDLE * found.count &&
                 found.idle * found.length > best.idle * best.length)
@@ -112,20 +135,22 @@ static struct branches find_idle(const struct call_rows *rows)
 
 static bool find(struct ledger *ledger, const struct detector *self)
 {
-    struct call_rows rows;
-    uint32_t         cell = NO_ID;
+    struct finder finder = { 0 };
+    uint32_t      cell = NO_ID;
 
     if (!ledger->is_torch || !ledger->has_backward)
         return true;
-    if (!calls_open(&rows, ledger))
+    finder.before = arena_new_array(ledger->scratch, struct counts, ledger->units.count + 1);
+    if (!finder.before || !calls_open(&finder.rows, ledger))
         return false;
     for (size_t step = 0; step < ledger->step_count; step++) {
         struct branches best;
 
-        calls_of_step(&rows, step);
-        keep_forward(&rows);
-        best = find_idle(&rows);
-        if (best.idle > 0 && !claim(&rows, self, &best, &cell))
+        calls_of_step(&finder.rows, step);
+        keep_forward(&finder.rows);
+        count_rows(&finder);
+        best = find_idle(&finder);
+        if (best.idle > 0 && !claim(&finder, self, &best, &cell))
             return false;
     }
     return true;
