@@ -47,12 +47,16 @@ struct cell {
     double                 seen_ns; /* left of its units before it claimed */
     double                 largest_ns;
 };
+struct way_back { /* from an op of the forward pass to the node that goes back through it */
+    int64_t from_ns, to_ns; /* where both start; to_ns INT64_MIN: not recorded */
+};
 struct ledger {
     struct study      *study;
     const struct path *path;
     struct arena      *scratch;
     VEC(struct work_unit) units; /* by step, then time */
     VEC(struct cell) cells;
+    VEC(struct way_back) ways_back; /* by from_ns */
     uint32_t       *unit_of_segment; /* row of units */
     uint32_t       *first_unit;      /* by row of path.step_rows, and one behind the last */
     bool           *is_user;         /* by row of profile->sources */
@@ -90,6 +94,8 @@ void ledger_claim(struct ledger *ledger, uint32_t cell, struct work_unit *unit, 
 /* The same of the units that go with ops (unit_goes_with_ops), from row `first` to `last`. */
 void ledger_claim_ops(struct ledger *ledger, uint32_t cell, uint32_t first, uint32_t last,
                       double share);
+/* The number that autograd gives an op, or a node that goes back through it. false: none. */
+bool ledger_sequence(const struct ledger *ledger, uint32_t event, int64_t *number);
 /* Says what shows it, in a few words. */
 bool ledger_tell(struct ledger *ledger, uint32_t cell, const char *format, ...) CHECK_PRINTF(3, 4);
 /* Both, where *cell is NO_ID still. false: out of memory. */

@@ -399,6 +399,11 @@ static void place_at_calls(struct builder *builder)
     }
 }
 
+bool ledger_sequence(const struct ledger *ledger, uint32_t event, int64_t *number)
+{
+    return profile_stat(ledger->study->profile, STAT_SEQUENCE, event, number) && *number >= 0;
+}
+
 static bool starts_within(const int64_t *starts, size_t count, int64_t from, int64_t to)
 {
     size_t first = LOWER_BOUND(count, i, starts[i] < from);
@@ -406,27 +411,45 @@ static bool starts_within(const int64_t *starts, size_t count, int64_t from, int
     return first < count && starts[first] < to;
 }
 
+static int compare_ways(const void *a, const void *b)
+{
+    const struct way_back *left = a, *right = b;
+
+    return IN_ORDER(COMPARE(left->from_ns, right->from_ns), COMPARE(left->to_ns, right->to_ns));
+}
+
+static size_t first_way(const struct ledger *ledger, int64_t from_ns)
+{
+    return LOWER_BOUND(ledger->ways_back.count, i, ledger->ways_back.items[i].from_ns < from_ns);
+}
+
 /* Ops of the forward pass from which the recording leads to a node of the backward pass. */
 static bool mark_trained(struct ledger *ledger)
 {
     const struct profile *profile = ledger->study->profile;
-    VEC(int64_t) starts = { 0 };
 
     for (size_t i = 0; i < profile->flows.count; i++) {
         const struct flow *flow = &profile->flows.items[i];
+        struct way_back    way;
 
-        if (flow->kind == FLOW_FORWARD_BACKWARD && flow->from < profile->event_count &&
-            !vec_push(&starts, ledger->scratch, event_start_ns(profile, flow->from)))
+        if (flow->kind != FLOW_FORWARD_BACKWARD || flow->from >= profile->event_count)
+            continue;
+        way.from_ns = event_start_ns(profile, flow->from);
+        way.to_ns = flow->to < profile->event_count ? event_start_ns(profile, flow->to) : INT64_MIN;
+        if (!vec_push(&ledger->ways_back, ledger->scratch, way))
             return false;
     }
-    if (starts.count)
-        qsort(starts.items, starts.count, sizeof *starts.items, sort_by_int64);
-    ledger->has_backward = starts.count > 0;
+    if (ledger->ways_back.count)
+        qsort(ledger->ways_back.items, ledger->ways_back.count, sizeof *ledger->ways_back.items,
+              compare_ways);
+    ledger->has_backward = ledger->ways_back.count > 0;
     for (size_t u = 0; u < ledger->units.count; u++) {
         struct work_unit *unit = &ledger->units.items[u];
+        size_t            way = first_way(ledger, unit->start_ns);
 
         unit->is_trained = unit->kind == UNIT_OP && unit->phase == UNIT_FORWARD &&
-                           starts_within(starts.items, starts.count, unit->start_ns, unit->end_ns);
+                           way < ledger->ways_back.count &&
+                           ledger->ways_back.items[way].from_ns < unit->end_ns;
     }
     return true;
 }
@@ -437,17 +460,11 @@ bool units_mark_backward(const struct ledger *ledger, uint32_t first, uint32_t l
     const struct work_unit *units = ledger->units.items;
     VEC(int64_t) starts = { 0 };
 
-    for (size_t i = 0; i < profile->flows.count; i++) {
-        const struct flow *flow = &profile->flows.items[i];
-
-        if (flow->kind != FLOW_FORWARD_BACKWARD || flow->from >= profile->event_count ||
-            flow->to >= profile->event_count ||
-            event_start_ns(profile, flow->from) < units[first].start_ns ||
-            event_start_ns(profile, flow->from) >= units[last].end_ns)
-            continue;
-        if (!vec_push(&starts, ledger->scratch, event_start_ns(profile, flow->to)))
+    for (size_t way = first_way(ledger, units[first].start_ns);
+         way < ledger->ways_back.count && ledger->ways_back.items[way].from_ns < units[last].end_ns;
+         way++)
+        if (!vec_push(&starts, ledger->scratch, ledger->ways_back.items[way].to_ns))
             return false;
-    }
     if (starts.count)
         qsort(starts.items, starts.count, sizeof *starts.items, sort_by_int64);
     for (uint32_t u = last + 1; u < ledger->first_unit[units[first].step + 1]; u++)

@@ -15,9 +15,7 @@ struct branches {
 static bool number_of(const struct ledger *ledger, const struct work_unit *unit, int64_t *number)
 {
     return unit->frame != NO_ID &&
-           profile_stat(ledger->study->profile, STAT_SEQUENCE,
-                        ledger->path->frames.items[unit->frame].event, number) &&
-           *number >= 0;
+           ledger_sequence(ledger, ledger->path->frames.items[unit->frame].event, number);
 }
 
 /* An op that autograd records takes a number: the next one has another. */

@@ -19,16 +19,11 @@ struct finder {
     uint32_t ops;          /* below nodes */
 };
 
-static bool number_of(const struct ledger *ledger, uint32_t event, int64_t *number)
-{
-    return profile_stat(ledger->study->profile, STAT_SEQUENCE, event, number) && *number >= 0;
-}
-
 static bool is_recorded(const struct ledger *ledger, const struct work_unit *unit, int64_t *number)
 {
     return unit->kind == UNIT_OP && unit->phase == UNIT_BACKWARD && unit->node != NO_ID &&
            unit->frame != NO_ID &&
-           number_of(ledger, ledger->path->frames.items[unit->frame].event, number);
+           ledger_sequence(ledger, ledger->path->frames.items[unit->frame].event, number);
 }
 
 static bool list_recorded(struct finder *finder)
@@ -63,7 +58,7 @@ static bool is_walked(const struct finder *finder)
         if (node == NO_ID || node == last)
             continue;
         last = node;
-        if (finder->recorded.count && number_of(ledger, node, &number) &&
+        if (finder->recorded.count && ledger_sequence(ledger, node, &number) &&
             bsearch(&number, finder->recorded.items, finder->recorded.count, sizeof number,
                     sort_by_int64))
             return true;
