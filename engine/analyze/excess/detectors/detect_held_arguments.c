@@ -88,7 +88,8 @@ static void see_programs(struct finder *finder)
             see_argument(finder, op);
         if (waste->profile->ops.items[op].caller)
             continue;
-        if (compiled_is_root(waste->compiled, op))
+        if (compiled_is_root(waste->compiled, op) &&
+            !finder->trees.has_gradients[waste->profile->ops.items[op].program])
             see_results(finder, op);
         if (waste->calls[op] > program->rounds * (double)waste->ledger->step_count)
             program->rounds = waste->calls[op] / (double)waste->ledger->step_count;
