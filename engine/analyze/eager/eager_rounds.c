@@ -449,38 +449,39 @@ bool eager_rounds_hand_on(const struct eager_rounds *seen, const struct eager_cl
     return !is_collected(seen, cluster, end, run_end);
 }
 
-/* A sum of two tensors like `state`, of which one may be what the last round left. */
-static bool adds_to(const struct eager_rounds *seen, const struct eager_call *call,
-                    const struct tensor *state)
+/* Whether the call is one of these and takes two tensors; `inputs`: they, where shapes are known.
+ */
+static bool takes_two(const struct eager_rounds *seen, const struct eager_call *call,
+                      const char *names, const struct tensor **inputs)
 {
-    const struct op     *op = call->op != NO_ID ? &seen->profile->ops.items[call->op] : NULL;
-    const struct tensor *inputs;
+    const struct op *op = call->op != NO_ID ? &seen->profile->ops.items[call->op] : NULL;
 
-    if (!str_fits(eager_base_name(profile_str(seen->profile, call->type)), "add|sub|lerp"))
+    *inputs = NULL;
+    if (!str_fits(eager_base_name(profile_str(seen->profile, call->type)), names))
         return false;
     if (!seen->profile->has_shapes)
         return true;
     if (!op || op->input_count < 2)
         return false;
-    inputs = &seen->profile->tensors.items[op->first_input];
-    return same_dims(&inputs[0], state) && same_dims(&inputs[1], state);
+    *inputs = &seen->profile->tensors.items[op->first_input];
+    return true;
+}
+
+/* A sum of two tensors like `state`, of which one may be what the last round left. */
+static bool adds_to(const struct eager_rounds *seen, const struct eager_call *call,
+                    const struct tensor *state)
+{
+    const struct tensor *inputs;
+
+    return takes_two(seen, call, "add|sub|lerp", &inputs) &&
+           (!inputs || (same_dims(&inputs[0], state) && same_dims(&inputs[1], state)));
 }
 
 /* Whether the call writes over all of a slice; `place`: that, where shapes are known. */
 static bool writes_slice(const struct eager_rounds *seen, uint32_t at, const struct tensor **place)
 {
-    const struct eager_call *call = &seen->calls[at];
-    const struct op         *op = call->op != NO_ID ? &seen->profile->ops.items[call->op] : NULL;
-
-    *place = NULL;
-    if (!str_fits(eager_base_name(profile_str(seen->profile, call->type)), "copy"))
-        return false;
-    if (!seen->profile->has_shapes)
-        return true;
-    if (!op || op->input_count < 2)
-        return false;
-    *place = &seen->profile->tensors.items[op->first_input];
-    return (*place)->rank > 0 && same_dims(*place, *place + 1);
+    return takes_two(seen, &seen->calls[at], "copy", place) &&
+           (!*place || ((*place)->rank > 0 && same_dims(*place, *place + 1)));
 }
 
 bool eager_rounds_note_state(const struct eager_rounds *seen, const struct eager_cluster *cluster,
