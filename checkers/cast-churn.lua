@@ -153,6 +153,8 @@ local function of_kernels(p, cfg)
   local casts = p:table("kernels"):where { category = "cast", calls = { min = cfg.min_repeats } }
   local ns, calls, worst = casts:sum("total_ns"), casts:sum("calls"), casts:top("total_ns", 1):rows()[1]
   if not worst or ns < cfg.min_share_blind * step_ns then return nil end
+  local names = {}
+  for row in casts:each() do names[#names + 1] = (row.name:gsub("[^A-Za-z0-9_]", ".")) end
   return finding {
     title = ("%s %s"):format(fmt.many(calls, "conversion a step takes", "conversions a step take"), fmt.ms(ns)),
     severity = "info",
@@ -165,7 +167,7 @@ local function of_kernels(p, cfg)
                  .. "which converts each once; keep activations in one type from layer to layer.",
                code = "model = model.to(torch.bfloat16)   # for inference" },
     impact = impact.exposed { ns = ns, low = 0.5 * ns, high = ns },
-    claims = { parts = { "compute" }, name = (worst.name:gsub("[^A-Za-z0-9_]", ".")) },
+    claims = { parts = { "compute" }, name = table.concat(names, "|") },
     confidence = "medium",
   }
 end
@@ -259,7 +261,7 @@ library under a policy of mixed precision (priced by conv_speedup and product_sp
     return finding {
       title = title,
       severity = is_blind and "info" or nil,
-      locations = is_blind and biggest.source_file
+      locations = biggest.source_file
         and { { file = biggest.source_file, line = biggest.source_line } } or nil,
       evidence = evidence,
       condition = condition,
