@@ -36,6 +36,15 @@ local function of_compiled(p, cfg)
   }
 end
 
+-- Two losses that take about as long, and a scope with two products that do: pairs of a batch, looked at from either
+-- side. A layer of weights multiplies once, so these classes are the batch itself, of which nothing can be sampled.
+local function between_pairs(losses, ops, stem)
+  local scope, rows = stem:match("^(.*)/[^/]*$"), losses:top("self_ns", 2):rows()
+  if not scope or #rows < 2 or 2 * rows[2].self_ns < rows[1].self_ns then return false end
+  local products = ops:where { name = { like = "^\\Q" .. scope .. "\\E/MatMul(_\\d+)?$" } }:top("self_ns", 2):rows()
+  return #products == 2 and 2 * products[2].self_ns >= products[1].self_ns
+end
+
 -- Recordings of TensorFlow's host have no shapes: a softmax that takes a fair part of the time, beside a product and
 -- its gradients that take more, is over many classes. Names tell what belongs to that product.
 local function of_names(p, cfg)
@@ -50,7 +59,7 @@ local function of_names(p, cfg)
     stem = row.name:match("^gradient_tape/(.*)/MatMul(_\\d+)?$")
     if stem then break end
   end
-  if not stem then return nil end
+  if not stem or between_pairs(losses, ops, stem) then return nil end
   local function time_of(before, scope, behind)
     return ops:where { name = { like = before .. "\\Q" .. scope .. "\\E/" .. behind } }:sum("self_ns")
   end
@@ -181,6 +190,16 @@ needs all classes and does not train.]],
                          { name = "m/dense/BiasAdd", type = "_MklNativeFusedMatMul", self_ns = 1e6 },
                          { name = "gradient_tape/m/dense/BiasAdd/BiasAddGrad", type = "BiasAddGrad", self_ns = 1e6 },
                          { name = "sgd/Mul", type = "Mul", self_ns = 1e6 } } } },
+    { name = "pairs of a batch, from either side", format = "xspace", framework = "tensorflow", finding = false,
+      facts = { ["step.ns"] = 2e7 },
+      tables = { ops = { { name = "a/xent", type = "SparseSoftmaxCrossEntropyWithLogits", self_ns = 3e6,
+                           mean_ns = 3e6 },
+                         { name = "b/xent", type = "SparseSoftmaxCrossEntropyWithLogits", self_ns = 2e6,
+                           mean_ns = 2e6 },
+                         { name = "m/MatMul", type = "_MklMatMul", self_ns = 2e6 },
+                         { name = "m/MatMul_1", type = "_MklMatMul", self_ns = 2.5e6 },
+                         { name = "gradient_tape/m/MatMul_1/MatMul_1", type = "_MklMatMul", self_ns = 3.5e6 },
+                         { name = "gradient_tape/m/MatMul_1/MatMul", type = "_MklMatMul", self_ns = 3e6 } } } },
     { name = "pixels by a convolution", format = "xspace", framework = "tensorflow", finding = false,
       facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "loss/xent", type = "SparseSoftmaxCrossEntropyWithLogits", self_ns = 3e6,
