@@ -56,6 +56,13 @@ local kinds = {
     title = "Results of which only a part is taken: %s a step too much", time = "computing what is cut off",
     remedy = { text = "Cut first, then compute: last positions and chosen rows belong in front of the product.",
                code = "logits = h[:, -1] @ embedding.T   # instead of (h @ embedding.T)[:, -1]" } },
+  { flaw = "zero-filled", confidence = "medium",
+    title = "Products with arrays that are mostly zeros take %s a step", time = "multiplying by zeros",
+    remedy = { text = "Multiply the parts themselves: blocks of a diagonal side by side, kernels with spread taps by "
+                 .. "the convolution's own dilation, rows before they are padded.",
+               code = 'y = jnp.einsum("bgi,gij->bgj", x, w)   # instead of x @ block_diag(*w)\n'
+                 .. "y = jax.lax.conv_general_dilated(x, k, (1,), pad, rhs_dilation=(d,))   "
+                 .. "# not zeros.at[::d].set(k)" } },
   { flaw = "complex-of-real", confidence = "medium",
     title = "Real numbers are transformed as complex ones: %s a step too much", time = "the redundant half of it",
     remedy = { text = "Transforms of real numbers have a form that does half of the work.",
