@@ -6,6 +6,18 @@ local function only_traces(p)
   return rows:where { kind = "tracing" }:sum("events") > 0 and rows:where { kind = "compile" }:sum("events") == 0
 end
 
+-- Ledger: the lines that compile; where none is known, what a call of the function is named.
+local function place(p)
+  local cells = p:has("excess") and p:table("excess"):where { flaw = "compiled-again" }
+  local lines = cells and cells:where { source_file = { like = "." } }
+  local line = lines and lines:top("ns", 1):rows()[1]
+  if line then return { scope = line.region }, lines:places() end
+  local calls = p:has("activities") and p:table("activities"):where { kind = "dispatch", name = { like = "\\(.+\\)$" } }
+  local called = calls and calls:top("path_ns", 1):rows()[1]
+  local cell = cells and cells:top("ns", 1):rows()[1]
+  return { scope = called and called.name or cell and cell.region or nil }
+end
+
 return rule {
   id = "recompile-in-steady-state", api = 1, version = "1.0.0",
   title = "Programs are compiled again and again",
@@ -86,7 +98,9 @@ Silent where few steps compile. Where each step builds an input pipeline, its fu
     if p.framework == "tensorflow" and compiling_ns >= cfg.min_compiling * p.fact["step.ns"] then
       edits[2] = { "scale", parts = { "host" }, factor = 0.1 }
     end
+    local subject, locations = place(p)
     return finding {
+      subject = subject, locations = locations,
       title = ("%s of the steps %s again, %s each"):format(fmt.pct(steps_share),
         only_traced and "trace functions" or "compile", fmt.ms(path_ns)),
       severity = is_pipeline and "info" or only_traced and "warn" or "error",
@@ -115,6 +129,12 @@ Silent where few steps compile. Where each step builds an input pipeline, its fu
       facts = { ["step.ns"] = 1e7, ["compile.path_ns"] = 8e5, ["compile.steps_share"] = 1, ["compile.count"] = 8 },
       tables = { activities = { { name = "$partial_eval.py:2268 trace_to_jaxpr", kind = "tracing", events = 8 },
                                 { name = "backend_compile", kind = "compile", events = 1 } } } },
+    { name = "lines that compile", framework = "jax", format = "xspace", finding = true, replay = { 8e6, 4e5, 4e5 },
+      facts = { ["step.ns"] = 1e7, ["compile.path_ns"] = 8e6, ["compile.steps_share"] = 1, ["compile.count"] = 3 },
+      tables = { excess = { { cell = 1, flaw = "compiled-again", region = "serve.py:9 answer", ns = 6e6, share = 0.6,
+                              source_file = "serve.py", source_line = 9 },
+                            { cell = 2, flaw = "compiled-again", region = "PjitFunction(f)", ns = 2e6,
+                              share = 0.2 } } } },
     { name = "warm-up only", finding = false,
       facts = { ["step.ns"] = 1e7, ["compile.path_ns"] = 1e6, ["compile.steps_share"] = 0.1,
                 ["compile.count"] = 1 } },

@@ -219,6 +219,22 @@ uint32_t ledger_source(const struct ledger *ledger, const struct work_unit *unit
                : profile_user_source(ledger->study->profile, ledger->compiled.source[unit->op]);
 }
 
+/* The outermost call that compiles: of a function by its name. NO_ID: there is none. */
+static uint32_t compiling_call(const struct ledger *ledger, const struct work_unit *unit)
+{
+    uint32_t name = NO_ID;
+
+    for (uint32_t f = unit->part == PART_COMPILE ? unit->frame : NO_ID; f != NO_ID;
+         f = ledger->path->frames.items[f].parent) {
+        const struct activity *activity =
+            event_activity(ledger->study->profile, ledger->path->frames.items[f].event);
+
+        if (activity->kind == ACTIVITY_DISPATCH)
+            name = activity->name;
+    }
+    return name;
+}
+
 uint32_t ledger_region(struct ledger *ledger, const struct work_unit *unit, uint32_t *source)
 {
     const struct profile *profile = ledger->study->profile;
@@ -232,6 +248,8 @@ uint32_t ledger_region(struct ledger *ledger, const struct work_unit *unit, uint
     /* Around instructions of compiled programs there is the range that runs them. */
     if (origin && *source == line)
         return origin;
+    if (region == NO_ID)
+        region = compiling_call(ledger, unit);
     if (region != NO_ID)
         return region;
     if (unit->op != NO_ID && !ledger->is_torch && profile->ops.items[unit->op].name)
