@@ -215,10 +215,34 @@ static bool drop_suppressed(struct advising *advising, struct err *err)
     return true;
 }
 
+/* Findings whose rules name no line: where the time lies that they are about. What cannot be
+ * selected was said when it was priced. */
+static bool place_findings(struct advising *advising, struct err *err)
+{
+    const struct rule_view *view = &advising->view;
+
+    for (size_t i = 0; view->place && i < advising->list.drafts.count; i++) {
+        struct draft           *draft = &advising->list.drafts.items[i];
+        const struct edit_list *about =
+            draft->claims.edits.count > 0 ? &draft->claims : &draft->edits;
+        struct err fault = { 0 };
+
+        if (draft->finding.locations.count > 0 || about->edits.count == 0 ||
+            view->place(view->replay_context, about->edits.items, about->edits.count,
+                        advising->arena, &draft->finding, &fault))
+            continue;
+        if (fault.code == ERR_LIMIT)
+            return err_memory(err, "the advice");
+    }
+    return true;
+}
+
 static bool finish(struct advising *advising, struct err *err)
 {
     struct draft_list *list = &advising->list;
 
+    if (!place_findings(advising, err))
+        return false;
     if (!rank_claims(&advising->pricing, list, advising->arena))
         return err_memory(err, "the advice");
     rank_fingerprints(list);

@@ -24,6 +24,9 @@ typedef bool graph_replay_function(void *context, const struct edit *edits, size
 /* replay_run, or what stands in for it while examples run. */
 typedef bool replay_function(void *context, const struct edit *edits, size_t count,
                              struct replay_result *result, struct err *err);
+/* Adds the lines of the user's program at which most of the time lies that edits select. */
+typedef bool place_function(void *context, const struct edit *edits, size_t count,
+                            struct arena *arena, struct finding *finding, struct err *err);
 
 /* What a rule sees of a profile. */
 struct rule_view {
@@ -31,7 +34,8 @@ struct rule_view {
     const char         *format, *framework; /* "xspace"; "jax" or "" */
     replay_function    *replay;
     graph_replay_function *replay_graph; /* of the accelerator's work; NULL: none */
-    void               *replay_context;  /* of both */
+    place_function     *place;           /* NULL: none */
+    void               *replay_context;  /* of all three */
 };
 struct rule_limits {
     size_t  memory_bytes;
