@@ -42,7 +42,8 @@ return rule {
   doc = [[
 Without gradients, a product of two thin matrices gives a weight that the next product takes: an adapter that is
 merged in each call, say; or a matrix of fewer bits is converted and scaled to be one; or, where nothing is trained, the
-weight of a convolution is normed, scaled or inverted right before it, as by weight_norm that was left on. Nothing of
+weight of a convolution is normed, scaled or inverted right before it, as by weight_norm that was left on; where no
+shapes are recorded, what weight_norm makes, or a batch norm of what is laid out anew before and behind it. Nothing of
 it changes between calls. Recordings make small ops longer than they are, so the price is a bound. In training, one
 matrix that is decomposed or inverted in each step without gradients and not made of a batch right before, or in a
 function or session of TensorFlow before any layer; that it stays the same no recording tells. Where a step that trains

@@ -1,12 +1,15 @@
 -- A batch norm runs as a dozen small ops instead of one, or apart from the convolution that could hold it.
 
 -- Without training a batch norm scales and shifts each channel by constants, which the convolution before it can hold.
+-- Most that standardise weights are none of these: there is nothing that they could be folded into.
 local function in_inference(p, cfg)
   if not p:has("work") or (p.fact["torch.backward_ns"] or 0) > 0 then return nil end
   local step_ns, work = p.fact["step.ns"], p:table("work")
   local norms = work:where { type = "aten::batch_norm" }
   local ns, count = norms:sum("ns"), norms:sum("calls")
-  if count <= 0 or ns < cfg.min_inference_share * step_ns
+  local of_weights_ns = p:has("excess")
+    and p:table("excess"):where { flaw = "derived-weight", op = "aten::batch_norm" }:sum("ns") or 0
+  if count <= 0 or ns < cfg.min_inference_share * step_ns or of_weights_ns > 0.5 * ns
     or work:where { type = { class = "convolution" } }:sum("calls") < count then return nil end
   local worst = norms:top("ns", 1):rows()[1]
   return finding {
@@ -48,7 +51,8 @@ return rule {
 Scopes named after a batch norm that hold a reciprocal square root and no FusedBatchNorm op. Mean, variance, scaling and
 their gradients then read the activations once each. Priced as what a fused op is taken to save; it runs beside other
 ops, so confidence is low. Silent where every such scope is fused, and where they take little. In PyTorch batch norms of
-steps without a backward pass, as many as convolutions or fewer: priced as all of their time.]],
+steps without a backward pass, as many as convolutions or fewer: priced as all of their time. Silent where most of them
+standardise weights, which constant-recomputed names.]],
 
   check = function(p, cfg)
     if p.format == "kineto" then return in_inference(p, cfg) end
@@ -87,6 +91,11 @@ steps without a backward pass, as many as convolutions or fewer: priced as all o
       impact_ns = 1.5e6, facts = { ["step.ns"] = 1e7 },
       tables = { work = { { type = "aten::conv2d", class = "convolution", calls = 20, ns = 6e6 },
                           { type = "aten::batch_norm", class = "norm", calls = 20, ns = 1.5e6 } } } },
+    { name = "weights that are standardised", format = "kineto", framework = "pytorch", finding = false,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { work = { { type = "aten::conv2d", class = "convolution", calls = 20, ns = 6e6 },
+                          { type = "aten::batch_norm", class = "norm", calls = 20, ns = 1.5e6 } },
+                 excess = { { cell = 1, flaw = "derived-weight", op = "aten::batch_norm", ns = 1.4e6 } } } },
     { name = "small norms", format = "kineto", framework = "pytorch", finding = false, facts = { ["step.ns"] = 1e7 },
       tables = { work = { { type = "aten::conv2d", class = "convolution", calls = 20, ns = 6e6 },
                           { type = "aten::batch_norm", class = "norm", calls = 20, ns = 5e5 } } } },

@@ -381,6 +381,33 @@ TEST(weights_that_are_normed_again)
     builder_free(&program.b);
 }
 
+/* The same without shapes: a batch norm, 0.3 ms, of a weight that is laid out as rows and back,
+ * 0.02 ms, and weight_norm, 0.4 ms. A batch norm of what a convolution made is none of a weight,
+ * nor is one of data that is transposed for it. */
+TEST(weights_that_are_normed_again_without_shapes)
+{
+    struct program program;
+
+    start(&program);
+    program.b.profile.has_shapes = false;
+    run(&program, "aten::reshape", NULL, 10000);
+    run(&program, "aten::batch_norm", NULL, 300000);
+    run(&program, "aten::reshape_as", NULL, 20000);
+    run(&program, "aten::conv2d", NULL, 500000);
+    run(&program, "aten::batch_norm", NULL, 300000);
+    run(&program, "aten::conv2d", NULL, 500000);
+    run(&program, "aten::transpose", NULL, 10000);
+    run(&program, "aten::batch_norm", NULL, 300000);
+    run(&program, "aten::transpose", NULL, 10000);
+    run(&program, "aten::conv1d", NULL, 500000);
+    run(&program, "aten::_weight_norm", NULL, 400000);
+    run(&program, "aten::conv1d", NULL, 500000);
+    finish(&program);
+    assert_true(fabs(claimed(&program, "derived-weight") - 0.72e6) < 1);
+    assert_sums(&program);
+    builder_free(&program.b);
+}
+
 static void trained_way_back(struct program *program, uint32_t forward, const char *op,
                              const char *shapes, int64_t ns)
 {

@@ -120,6 +120,50 @@ static uint32_t normed_from(const struct ledger *ledger, uint32_t user)
     return first;
 }
 
+/* The op right before, views among them. */
+static const struct work_unit *call_before(const struct ledger *ledger, uint32_t u, uint32_t *at)
+{
+    for (uint32_t first = ledger->first_unit[ledger->units.items[u].step]; u-- > first;)
+        if (ledger->units.items[u].kind == UNIT_OP) {
+            *at = u;
+            return &ledger->units.items[u];
+        }
+    return NULL;
+}
+
+static bool is_relaid(const struct ledger *ledger, const struct work_unit *unit)
+{
+    return unit && str_fits(unit_type(ledger, unit), "*::reshape|*::reshape_as|*::view|*::view_as");
+}
+
+/* The same where no shapes were recorded, by what data would not go through right before a
+ * convolution: weight_norm, or a batch norm of rows that are laid out anew before and behind it.
+ * Data is normed in the layout that convolutions make and take; where it has its channels last, it
+ * is transposed. */
+static uint32_t normed_by_name(const struct ledger *ledger, uint32_t user)
+{
+    const struct work_unit *layer = &ledger->units.items[user], *norm;
+    uint32_t                at = user, first;
+    bool                    is_relaid_behind;
+
+    if (ledger->study->profile->has_shapes || ledger->has_backward ||
+        !unit_is_forward_product(layer) || layer->op_class != OP_CONVOLUTION)
+        return NO_ID;
+    norm = call_before(ledger, user, &at);
+    is_relaid_behind = is_relaid(ledger, norm);
+    if (is_relaid_behind)
+        norm = call_before(ledger, at, &at);
+    if (!norm || norm->phase != UNIT_FORWARD)
+        return NO_ID;
+    first = at;
+    if (str_fits(unit_type(ledger, norm), "*::_weight_norm"))
+        return first;
+    return is_relaid_behind && str_fits(unit_type(ledger, norm), "*::batch_norm") &&
+                   is_relaid(ledger, call_before(ledger, first, &at))
+               ? first
+               : NO_ID;
+}
+
 static bool claim(struct ledger *ledger, const struct detector *self, uint32_t first, uint32_t end,
                   const char *what, uint32_t *cell)
 {
@@ -139,6 +183,8 @@ static bool find(struct ledger *ledger, const struct detector *self)
     for (uint32_t u = 0; ledger->is_torch && u < ledger->units.count; u++) {
         uint32_t first = scaled_from(ledger, u), normed = normed_from(ledger, u), user;
 
+        if (normed == NO_ID)
+            normed = normed_by_name(ledger, u);
         if (first != NO_ID &&
             !claim(ledger, self, first, u, "a matrix that is converted and scaled", &cell))
             return false;
