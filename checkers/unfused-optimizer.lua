@@ -168,6 +168,7 @@ compiled spells an optimizer out, the time of its passes over large weights is a
       remedy = { text = "Let one op update all parameters.",
                  code = FUSED },
       impact = impact.exposed { ns = high_ns, low = low_ns, high = high_ns },
+      claims = { name = "Optimizer\\.step#.*" },
       confidence = "medium",
     }
   end,
