@@ -1,6 +1,8 @@
 /* looped_items: tensors that are made one by one with a few small ops each, and then stacked: the
  * same ops on the stack would be started once. A network's layers are no items: they multiply, and
- * are trained where anything is; what blurs a picture or makes a spectrum multiplies as well. */
+ * are trained where anything is; what blurs a picture or makes a spectrum multiplies as well, but
+ * by no dense layer. A policy that is asked in rounds has those: what it sees next comes of what it
+ * did. */
 #include "analyze/excess/constants.h"
 
 enum { FEWEST_ITEMS = 8, FEWEST_OPS = 3 /* for each item */ };
@@ -23,7 +25,8 @@ static bool is_stack(const struct ledger *ledger, const struct work_unit *unit)
 static bool is_network(const struct ledger *ledger, const struct work_unit *unit)
 {
     if (unit->op_class == OP_PRODUCT || unit->op_class == OP_CONVOLUTION)
-        return unit->is_trained || !ledger->has_backward;
+        return unit->is_trained || !ledger->has_backward ||
+               str_fits(unit_type(ledger, unit), "*::linear|*::addmm");
     return unit->phase == UNIT_BACKWARD || unit->phase == UNIT_UPDATE ||
            unit->op_class == OP_ATTENTION || unit->op_class == OP_CELL ||
            unit->op_class == OP_NORMALISATION;
