@@ -259,10 +259,13 @@ static int compare_texts(const char *a, const char *b)
     return strcmp(a ? a : "", b ? b : "");
 }
 
-/* Of two vague ones: computing is what the program is for, Python and waits around it are not. */
+/* Of two vague ones: computing is what the program is for, Python and waits around it are not. Of
+ * what such findings named, mending the flaws of the kept programs saved 0.34 where it was
+ * computing (260 findings), and 0.49 elsewhere (102): a finding whose rule was not the right one
+ * saved nothing. */
 static double rank_weight(const struct finding *finding)
 {
-    static const double FOR_ITS_OWN_SAKE = 0.75;
+    static const double FOR_ITS_OWN_SAKE = 0.7;
 
     return price_weight(&finding->impact) *
            (rank_is_vague(finding) && strcmp(finding->category, "kernels") == 0 ? FOR_ITS_OWN_SAKE

@@ -276,6 +276,27 @@ TEST(the_order_is_of_what_is_said)
     arena_free(&f.arena);
 }
 
+/* Shares of 36 ms of Python and of 50 or 54 ms of computing, of which 0.7 counts: 35 and 37.8 ms.
+ */
+TEST(computing_counts_for_less_than_what_is_around_it)
+{
+    for (int is_more = 0; is_more < 2; is_more++) {
+        struct fixture f;
+
+        start(&f, replay_parts);
+        f.rules[0].info.category = "host";
+        add(&f, 0, (struct price_request) { METHOD_SHARE, 36 * MS, NAN, NAN, NAN, NAN }, 0);
+        add(&f, 1,
+            (struct price_request) { METHOD_SHARE, (is_more ? 54 : 50) * MS, NAN, NAN, NAN, NAN },
+            0);
+        for (int i = 0; i < 2; i++)
+            f.list.drafts.items[i].finding.severity = SEVERITY_INFO;
+        rank_findings(&f.list);
+        assert_string_equal(f.list.drafts.items[0].finding.rule, is_more ? "b" : "a");
+        arena_free(&f.arena);
+    }
+}
+
 /* Three ways to save 40 of 100 ms: by stages that the step waits 40 or 10 ms for, and by a guess of
  * the rule's. What freed cores are to give is a guess too, and a guess never warns. */
 TEST(guesses_do_not_warn)
