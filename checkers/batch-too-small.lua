@@ -255,6 +255,9 @@ return rule {
     max_handed = { default = 0.75, min = 0, max = 1, unit = "share",
                    doc = "of a program's results, new versions of what it takes, up to which the others are what it is "
                      .. "run for" },
+    max_brought_bytes = { default = 64, min = 0, max = 1e12, unit = "bytes",
+                          doc = "what a run takes that is no state, up to which it is a key and some numbers, and no "
+                            .. "item" },
     min_passes = { default = 8, min = 2, max = 1e6, unit = "count",
                    doc = "PyTorch: backward passes an update" },
     min_launched_passes = { default = 4, min = 2, max = 1e6, unit = "count",
@@ -277,7 +280,8 @@ launch. As one batch the weights are read once. Priced as if a batch of n cost a
 root of n single runs, midway between one (weights dominate) and n (arithmetic does); programs that run as often belong
 to the same rounds, and go with it. Silent when a run
 takes long by itself, where its products work on many rows (that is a batch), where the program only updates arrays
-or gives nothing but new versions of what it takes (an iteration), and where Python reads a result in each turn to
+or gives nothing but new versions of what it takes (an iteration), or mostly these and takes next to nothing besides (a
+chain's draws), and where Python reads a result in each turn to
 decide what to run next, or where each run hands a part of what it takes on and the rest is read (acting in an
 environment). A bound where the program may make one token of a text after the other, where each run draws by chance in
 a step that trains, which may be acts in one environment, and where nothing marks steps and each short call is mostly
@@ -333,6 +337,10 @@ an update instead of several.]],
     -- environment or a sampler acts on it before there is something to run on. An update gives little but its state.
     local handed = program and program.results > 0 and program.state / program.results or 0
     if reads >= cfg.min_reads * runs and handed > 0 and handed <= cfg.max_handed and not decodes then return nil end
+    -- Next to nothing comes with a run but what the one before it gave, a key or a number: there are no items to
+    -- collect, as there are where each update brings its rows. Only a loop inside of the program spares the calls.
+    local brought = program and program.brought_bytes or math.huge
+    if handed > 0.5 and brought <= cfg.max_brought_bytes and not decodes then return nil end
     if rows and rows > cfg.max_rows then return nil end
     -- What a batch leaves of the program's own time, of other programs' and of the loop's work in Python.
     -- A token of one request reads all weights: of a batch no more.
@@ -445,7 +453,12 @@ an update instead of several.]],
     { name = "micro-batches whose losses are read", framework = "jax", finding = true, replay = { 8e6 },
       facts = { ["step.ns"] = 1e7, ["runs.count"] = 42, ["runs.programs"] = 1, ["runs.main_count"] = 40,
                 ["runs.main_median_ns"] = 2e5, ["runs.main_program"] = "jit_train", ["sync.count_per_step"] = 41 },
-      tables = { programs = { { program = "jit_train", results = 13, state = 12 } } } },
+      tables = { programs = { { program = "jit_train", results = 13, state = 12, brought_bytes = 4096 } } } },
+    -- A key of eight bytes, and whether the move was taken.
+    { name = "draws of a chain", framework = "jax", finding = false,
+      facts = { ["step.ns"] = 1e7, ["runs.count"] = 42, ["runs.programs"] = 1, ["runs.main_count"] = 40,
+                ["runs.main_median_ns"] = 2e5, ["runs.main_program"] = "jit_one", ["sync.count_per_step"] = 41 },
+      tables = { programs = { { program = "jit_one", results = 10, state = 9, brought_bytes = 8 } } } },
     { name = "requests that decode one by one", framework = "jax", finding = true, severity = "info",
       replay = { 8e6, 8e6 },
       facts = { ["step.ns"] = 1e7, ["runs.count"] = 12, ["runs.programs"] = 1, ["runs.main_count"] = 12,

@@ -62,8 +62,11 @@ TEST(state_and_what_is_donated)
     assert_true(builder_fact(&b, "program.time_share") == 0.75);
     assert_true(builder_cell(&b, "programs", "program", "jit_step", "results") == 4);
     assert_true(builder_cell(&b, "programs", "program", "jit_step", "state") == 3);
+    /* x: ten of bf16. */
+    assert_true(builder_cell(&b, "programs", "program", "jit_step", "brought_bytes") == 20);
     assert_true(builder_cell(&b, "programs", "program", "jit_other", "results") == 1);
     assert_true(builder_cell(&b, "programs", "program", "jit_other", "state") == 1);
+    assert_true(builder_cell(&b, "programs", "program", "jit_other", "brought_bytes") == 0);
     assert_string_equal(
         intern_str(b.study.facts.names, (uint32_t)builder_fact(&b, "program.name")).data,
         "jit_step");

@@ -20,11 +20,12 @@ static const struct fact_spec produces[] = {
                         "of the state, what results may overwrite" },
 };
 
-enum column { PROGRAM, RESULTS, STATE };
+enum column { PROGRAM, RESULTS, STATE, BROUGHT };
 static const struct column_spec columns[] = {
     [PROGRAM] = { "program", UNIT_NAME, "compiled program" },
     [RESULTS] = { "results", UNIT_COUNT, "arrays that it gives" },
     [STATE] = { "state", UNIT_COUNT, "of them, other versions of what it takes in" },
+    [BROUGHT] = { "brought_bytes", UNIT_BYTES, "what it takes in besides, of which it gives none" },
 };
 static const struct table_spec tables[] = {
     { "programs", "compiled programs that ran", columns, ARRAY_COUNT(columns) },
@@ -148,6 +149,7 @@ static bool examine(struct looking *looking, const struct module_time *of, struc
     emit_name(table, PROGRAM, row, of->module);
     emit_number(table, RESULTS, row, root ? root->output_count : 0);
     emit_number(table, STATE, row, values[STATE_COUNT]);
+    emit_number(table, BROUGHT, row, values[PARAMETER_BYTES] - values[STATE_BYTES]);
     return true;
 }
 
