@@ -48,6 +48,17 @@ local function calls_in_turn(p, cfg)
   return p.fact["step.used"]
 end
 
+-- A program that takes what it gave the time before, and next to nothing besides (a key, a number), is a round of a
+-- loop: draws of a chain, iterations of a solver. How many a step.
+local function rounds_in_turn(p, cfg)
+  local repeats = p.fact["runs.main_count"]
+  if repeats < cfg.min_tiny_runs or not p:has("programs") or not p:has("runs.main_program") then return nil end
+  local program = p:table("programs"):where { program = p.fact["runs.main_program"] }:rows()[1]
+  if not program or program.results == 0 or program.state <= 0.5 * program.results
+    or (program.brought_bytes or math.huge) > cfg.max_brought_bytes then return nil end
+  return repeats
+end
+
 return rule {
   id = "xla-cluster-fragmentation", api = 1, version = "1.0.0",
   title = "A step is many small compiled programs",
@@ -68,6 +79,8 @@ return rule {
     min_tiny_runs = { default = 32, min = 2, max = 1e6, unit = "count",
                       doc = "runs a step that are mostly overhead, from which their ops' share counts too" },
     max_busy = { default = 0.5, min = 0, max = 1, unit = "share", doc = "share of the step inside ops, then" },
+    max_brought_bytes = { default = 64, min = 0, max = 1e12, unit = "bytes",
+                          doc = "what a run takes that it does not give a new version of, up to which it is a round" },
     kept_single = { default = 0.4, min = 0, max = 1, unit = "ratio",
                     doc = "part of the time that programs of a single elementwise op keep in one program" },
     min_turn_share = { default = 0.5, min = 0, max = 1, unit = "share",
@@ -83,7 +96,8 @@ by its runs: one program a step would remain, and calls that waited for a progra
 mostly overhead half of the computing in instructions stays (all of it in a compiled loop, little where rows become a
 batch), and more of it the longer the runs are, and where an accelerator runs several kernels in each; of longer ones
 that hold a single elementwise op two fifths. Also said of many such runs whose ops take less than half of the step,
-and beside an accelerator where steps that nothing marks are calls of one small program that follow each other.
+beside an accelerator where steps that nothing marks are calls of one small program that follow each other, and of
+a program of any length that runs often, takes what it gave the time before and next to nothing besides.
 Silent when runs are long or the host hides behind them.]],
 
   check = function(p, cfg)
@@ -93,8 +107,9 @@ Silent when runs are long or the host hides behind them.]],
     local tiny = p.fact["runs.median_ns"] < cfg.tiny_run_ns
     local busy = p:has("ops.self_share") and p.fact["ops.self_share"] or 1
     local wasted = tiny and count >= cfg.min_tiny_runs and busy <= cfg.max_busy
-    local in_turn = calls_in_turn(p, cfg)
-    if (count < cfg.min_runs and not in_turn) or p.fact["runs.median_ns"] > cfg.max_run_ns
+    local rounds = rounds_in_turn(p, cfg)
+    local in_turn = calls_in_turn(p, cfg) or rounds
+    if (count < cfg.min_runs and not in_turn) or (p.fact["runs.median_ns"] > cfg.max_run_ns and not rounds)
       or (share < cfg.min_share and not wasted) then
       return nil
     end
@@ -136,12 +151,15 @@ Silent when runs are long or the host hides behind them.]],
       condition = ("%s runs %s with a median of %s, %s of them accepted"):format(fmt.count(together),
         in_turn and "in turn" or "a step", fmt.ns(p.fact["runs.median_ns"]),
         fmt.count(in_turn and cfg.min_tiny_runs or cfg.min_runs)),
-      remedy = { text = in_turn and "Run many of them in one program: layers, time steps or updates by a loop in it."
+      remedy = { text = in_turn and "Run many of them in one program: layers, time steps, draws or updates by a loop "
+                     .. "in it that collects what is read of each."
                    or "Compile the whole step as one program; put Python loops inside it.",
                  code = in_turn and "state, out = jax.lax.scan(step, state, inputs)   # not step() for each in Python"
                    or p.framework == "tensorflow" and "@tf.function\ndef step(batch): ...   # the loop inside"
                    or "step = jax.jit(lambda xs: jax.vmap(f)(xs).mean(0))" },
-      impact = impact.replay { { "scale", parts = { "host", "copy" }, factor = math.max(left, 0.02) },
+      -- What is read of each round is waited for in each.
+      impact = impact.replay { { "scale", parts = rounds and { "host", "copy", "idle.sync" } or { "host", "copy" },
+                                 factor = math.max(left, 0.02) },
                                tiny and { "scale", parts = { "compute" }, factor = 1 - spared } or
                                -- Programs of one elementwise op each pass over memory once an op; fused they do so
                                -- once.
@@ -159,6 +177,17 @@ Silent when runs are long or the host hides behind them.]],
       facts = { ["step.ns"] = 8.6e4, ["step.used"] = 500, ["step.source"] = "inferred", ["device.idle_share"] = 0.8,
                 ["runs.count"] = 1, ["runs.programs"] = 1, ["runs.main_count"] = 1, ["runs.median_ns"] = 1e4,
                 ["part.host_ns"] = 7.6e4, ["part.host_share"] = 0.88 } },
+    -- What a run takes besides its state is a key: 40 rounds that the host takes 6 of 10 ms to start.
+    { name = "draws of a chain", framework = "jax", finding = true, replay = { 6e6 },
+      facts = { ["step.ns"] = 1e7, ["runs.count"] = 42, ["runs.programs"] = 2, ["runs.main_count"] = 40,
+                ["runs.main_program"] = "jit_draw", ["runs.median_ns"] = 6e5, ["part.host_ns"] = 6e6,
+                ["part.host_share"] = 0.6 },
+      tables = { programs = { { program = "jit_draw", results = 10, state = 9, brought_bytes = 8 } } } },
+    { name = "updates from batches", framework = "jax", finding = false,
+      facts = { ["step.ns"] = 1e7, ["runs.count"] = 42, ["runs.programs"] = 2, ["runs.main_count"] = 40,
+                ["runs.main_program"] = "jit_train", ["runs.median_ns"] = 6e5, ["part.host_ns"] = 6e6,
+                ["part.host_share"] = 0.6 },
+      tables = { programs = { { program = "jit_train", results = 10, state = 9, brought_bytes = 65536 } } } },
     { name = "marked steps of one small program", framework = "jax", format = "xspace", finding = false,
       facts = { ["step.ns"] = 8.6e4, ["step.used"] = 500, ["step.source"] = "marker", ["device.idle_share"] = 0.8,
                 ["runs.count"] = 1, ["runs.programs"] = 1, ["runs.main_count"] = 1, ["runs.median_ns"] = 1e4,
