@@ -131,3 +131,36 @@ TEST(cells_wait_for_each_other)
         builder_free(&f.b);
     }
 }
+
+/* Two layers of eight steps, whose products ran as one op with bias and activation: eight of each
+ * layer, 8 x (2 + 1), where the numbers of layers are not taken for those of steps. */
+TEST(layers_are_cells_of_their_own)
+{
+    enum { STEPS = 8, OPS = 2 * STEPS * 3 };
+    static const char *const types[] = { "MatMul", "BiasAdd", "Sigmoid" };
+    struct drawn_op          ops[OPS];
+    struct op_edge           edges[2 * OPS];
+    char                     names[OPS][32];
+    size_t                   count = 0;
+    struct fixture           f;
+
+    for (uint32_t i = 0; i < OPS; i++) {
+        uint32_t layer = i / (3 * STEPS), step = i / 3 % STEPS, part = i % 3;
+
+        snprintf(names[i], sizeof names[i], step ? "rnn/cell_%u/%s_%u" : "rnn/cell_%u/%s", layer,
+                 types[part], step);
+        ops[i] = (struct drawn_op) { names[i], types[part], part == 2 ? 2 : 0, part == 0 ? 1 : 0 };
+        if (part || step)
+            edges[count++] = (struct op_edge) { .from = i - 1, .to = i };
+        if (part == 0 && layer)
+            edges[count++] = (struct op_edge) { .from = i - 3 * STEPS + 2, .to = i };
+    }
+    draw(&f, ops, OPS, edges, count);
+    assert_true(patterns_find_cells(&f.search));
+    assert_int_equal(f.search.found.count, 2);
+    for (size_t i = 0; i < 2; i++) {
+        assert_true(f.search.found.items[i].ns == 24);
+        assert_true(f.search.found.items[i].count == STEPS);
+    }
+    builder_free(&f.b);
+}

@@ -120,15 +120,16 @@ bool patterns_find_biases(struct pattern_search *search)
     return true;
 }
 
-/* "rnn/cell_12/MatMul_3" -> "rnn/cell/MatMul": names of ops made again get numbers. */
-static struct str without_numbers(struct str name, char *room, size_t bytes)
+/* "rnn/cell_12/MatMul_3" -> "rnn/cell/MatMul", from the byte `from` on: names of ops made again get
+ * numbers. */
+static struct str without_numbers(struct str name, size_t from, char *room, size_t bytes)
 {
     size_t used = 0;
 
     for (size_t i = 0; i < name.len && used < bytes; i++) {
         size_t end = i + 1;
 
-        while (name.data[i] == '_' && end < name.len && name.data[end] >= '0' &&
+        while (i >= from && name.data[i] == '_' && end < name.len && name.data[end] >= '0' &&
                name.data[end] <= '9')
             end++;
         if (end > i + 1 && (end == name.len || name.data[end] == '/')) {
@@ -165,17 +166,88 @@ static uint32_t *find_depths(const struct pattern_search *search, struct op_ids 
     return depths;
 }
 
-/* A product that ran as one op with what is done to its result has its time under that op's name.
- */
+/* The first consumer with one of these types, or NO_ID. */
+static uint32_t consumer_of(const struct pattern_search *search, uint32_t op, enum name_list types)
+{
+    struct op_ids consumers = op_graph_consumers(search->profile->graph, op);
+
+    for (size_t i = 0; i < consumers.count; i++)
+        if (pattern_is_type(search->profile, consumers.ids[i], types))
+            return consumers.ids[i];
+    return NO_ID;
+}
+
+/* A product that ran as one op with what is done to its result has its time under the name of the
+ * last of these: the bias, or the activation behind it. */
 static uint32_t runs_as(const struct pattern_search *search, uint32_t product)
 {
-    struct op_ids consumers = op_graph_consumers(search->profile->graph, product);
+    uint32_t bias, activation;
 
-    for (size_t i = 0; search->ns[product] <= 0 && i < consumers.count; i++)
-        if (search->ns[consumers.ids[i]] > 0 &&
-            pattern_is_type(search->profile, consumers.ids[i], NAMES_TF_BIAS_ADD))
-            return consumers.ids[i];
-    return product;
+    if (search->ns[product] > 0)
+        return product;
+    bias = consumer_of(search, product, NAMES_TF_BIAS_ADD);
+    if (bias == NO_ID || search->ns[bias] > 0)
+        return bias == NO_ID ? product : bias;
+    activation = consumer_of(search, bias, NAMES_TF_FUSED_ACTIVATION);
+    return activation == NO_ID ? product : activation;
+}
+
+static bool is_cell_product(const struct pattern_search *search, uint32_t op)
+{
+    return search->ns[runs_as(search, op)] > 0 &&
+           !str_starts(profile_str(search->profile, search->profile->ops.items[op].name),
+                       STR("gradients/")) &&
+           pattern_is_type(search->profile, op, NAMES_TF_MATMUL);
+}
+
+/* Where the numbers of a product's name begin that tell time steps apart: those of its last part,
+ * where FEWEST_CELLS products differ in that alone (numbers before it are those of layers). */
+enum { FEWEST_CELLS = 8 };
+struct numbering {
+    struct intern names;
+    VEC(uint32_t) counts; /* by id of a name whose last part has no number */
+};
+
+static size_t numbers_begin(struct str name)
+{
+    size_t from = name.len;
+
+    while (from > 0 && name.data[from - 1] != '/')
+        from--;
+    return from;
+}
+
+static bool count_numbered(const struct pattern_search *search, struct numbering *numbering)
+{
+    char room[512];
+
+    if (!intern_init(&numbering->names, search->arena))
+        return false;
+    for (uint32_t op = 0; op < search->profile->graph->vertex_count; op++) {
+        struct str name = profile_str(search->profile, search->profile->ops.items[op].name);
+        uint32_t   id;
+
+        if (!is_cell_product(search, op))
+            continue;
+        id = intern_add(&numbering->names,
+                        without_numbers(name, numbers_begin(name), room, sizeof room));
+        if (id == NO_ID ||
+            (id > numbering->counts.count && !vec_push(&numbering->counts, search->arena, 0u)))
+            return false;
+        numbering->counts.items[id - 1]++;
+    }
+    return true;
+}
+
+/* What products of one cell have in common. The text is in `room`. */
+static struct str cell_name(struct numbering *numbering, struct str name, char *room, size_t bytes)
+{
+    struct str alike = without_numbers(name, numbers_begin(name), room, bytes);
+    uint32_t   id = intern_add(&numbering->names, alike);
+
+    if (id != NO_ID && numbering->counts.items[id - 1] >= FEWEST_CELLS)
+        return alike;
+    return without_numbers(name, 0, room, bytes);
 }
 
 /* Products of one name that each wait for the one before: a cell written out for each time step. */
@@ -184,28 +256,27 @@ bool patterns_find_cells(struct pattern_search *search)
     const struct profile *profile = search->profile;
     struct op_ids         order = { 0 };
     uint32_t             *depths = find_depths(search, &order);
+    struct numbering      numbering = { 0 };
     struct intern         groups;
     VEC(struct cell) cells = { 0 };
     char room[512];
 
-    if (!depths || !intern_init(&groups, search->arena))
+    if (!depths || !intern_init(&groups, search->arena) || !count_numbered(search, &numbering))
         return false;
     for (size_t i = 0; i < order.count; i++) {
         uint32_t     op = order.ids[i], id;
         struct str   name = profile_str(profile, profile->ops.items[op].name);
-        uint32_t     run = runs_as(search, op);
         struct cell *cell;
 
-        if (search->ns[run] <= 0 || str_starts(name, STR("gradients/")) ||
-            !pattern_is_type(profile, op, NAMES_TF_MATMUL))
+        if (!is_cell_product(search, op))
             continue;
-        id = intern_add(&groups, without_numbers(name, room, sizeof room));
+        id = intern_add(&groups, cell_name(&numbering, name, room, sizeof room));
         if (id == NO_ID ||
             (id > cells.count &&
              !vec_push(&cells, search->arena, (struct cell) { .op = op, .last_depth = NO_ID })))
             return false;
         cell = &cells.items[id - 1];
-        cell->ns += search->ns[run] + search->gradient_ns[op];
+        cell->ns += search->ns[runs_as(search, op)] + search->gradient_ns[op];
         cell->count++;
         cell->depths += cell->last_depth == NO_ID || depths[op] > cell->last_depth;
         cell->last_depth = depths[op];
@@ -216,7 +287,8 @@ bool patterns_find_cells(struct pattern_search *search)
             .name = "unrolled-cell", .op = cell->op, .count = cell->count, .ns = cell->ns
         };
 
-        if (cell->count >= 8 && cell->depths >= 0.9 * cell->count && !pattern_add(search, pattern))
+        if (cell->count >= FEWEST_CELLS && cell->depths >= 0.9 * cell->count &&
+            !pattern_add(search, pattern))
             return false;
     }
     return true;

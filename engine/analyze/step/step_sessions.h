@@ -22,9 +22,10 @@ struct sessions {
     size_t   period;          /* runs a step; 1 where none repeats */
     uint32_t idle_copies;     /* ops of one name but for its number, in no scope, in no run */
 };
-/* Recording a run takes about so much between it and the next, or so much a record where there are
- * more: each is put into words and packed. */
-enum { SESSION_RECORDING_NS = 2500000, SESSION_RECORD_NS = 5000 };
+/* Recording a run takes up to so much between it and the next, or so much a record where there are
+ * more: 3 to 6 us where it is put into words and written, 16 to 25 us where Python packs it, too.
+ */
+enum { SESSION_RECORDING_NS = 2500000, SESSION_RECORD_NS = 20000 };
 
 /* Rows live in the arena. An empty list: not this format, or runs that do not follow each other.
  * O(ops + op runs + runs log runs + runs period). false: out of memory. */
