@@ -39,6 +39,18 @@ local function separate_tables(p, cfg)
   }
 end
 
+-- Vectors that an op beside them reduces, and no product there takes, are made for that op, if both cost more than any
+-- product.
+local function is_reduced(ops, product, cfg)
+  local vector = ops:where { type = { class = "one-hot" } }:top("self_ns", 1):rows()[1]
+  if not vector then return false end
+  local beside = ops:where { name = { like = "^\\Q" .. (vector.name:match("^(.*/)[^/]+$") or "") .. "\\E[^/]+$" } }
+  local ns = beside:where { type = { like = "^(Max|Sum|Any|Mean)$" },
+                            calls = { min = vector.calls, max = vector.calls } }:sum("self_ns") or 0
+  return ns >= cfg.min_reduced * vector.self_ns and vector.self_ns + ns > product.self_ns
+    and beside:where { type = { class = "product" } }:count() == 0
+end
+
 return rule {
   id = "embedding-bound", api = 1, version = "1.0.0",
   title = "Embedding lookups take much of the step",
@@ -59,6 +71,9 @@ return rule {
                        doc = "share of the step that a dense gradient and its update take, for PyTorch on an "
                          .. "accelerator" },
     min_ratio = { default = 10, min = 1, max = 1e9, unit = "ratio", doc = "rows over lookups, for the same" },
+    min_reduced = { default = 0.3, min = 0, max = 10, unit = "ratio",
+                    doc = "TensorFlow: time of what reduces one-hot vectors over that of making them, from which no "
+                      .. "product is taken for their reader" },
     kept = { default = 0.02, min = 0, max = 1, unit = "ratio", doc = "part of the time that a gather needs" },
   },
   doc = [[
@@ -184,7 +199,7 @@ Silent for small tables, small shares and what counts for histograms of summarie
         one_hot_ns = one_hot_ns + (is_counted(row) and row.self_ns or 0)
       end
       is_sparse = ops:where { type = "SparseToDense" }:sum("self_ns") > 0.5 * one_hot_ns
-      if first and one_hot_ns / all_ns >= 0.02 then
+      if first and one_hot_ns / all_ns >= 0.02 and not is_reduced(ops, first, cfg) then
         local stem = first.name:match("^gradient_tape/(.*?)/MatMul") or first.name:match("^gradients/(.*)_grad/MatMul")
           or first.name
         for _, row in ipairs(
@@ -317,6 +332,11 @@ Silent for small tables, small shares and what counts for histograms of summarie
                            shapes = "[64,32]x[64,9000]->[32,9000]", self_ns = 4e6 },
                          { name = "gradients/MatMul_grad/MatMul", type = "MatMul",
                            shapes = "[64,9000]x[32,9000]->[64,32]", self_ns = 4e6 } } } },
+    { name = "OneHot that is reduced", framework = "tensorflow", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "while/one_hot", type = "OneHot", calls = 20, self_ns = 3e6 },
+                         { name = "while/Max", type = "Max", calls = 20, self_ns = 1.5e6 },
+                         { name = "while/head/MatMul", type = "MatMul", calls = 20, self_ns = 4e6 } } } },
     { name = "OneHot without shapes", framework = "tensorflow", finding = true, replay = { 5e6 },
       facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "one_hot", type = "OneHot", self_ns = 5e5 },
