@@ -6,6 +6,18 @@ local remedy = {
     .. "num_parallel_calls=tf.data.AUTOTUNE)",
 }
 
+-- A generator or a PyDataset of Keras that is called once for each step makes whole batches.
+local of_batches = {
+  text = "Each call makes a whole batch: work on all of its rows at once, with operations of whole arrays, rather than "
+    .. "row by row. Else prepare the data once, or write the function in TensorFlow ops. More parallel calls do not "
+    .. "help: Python runs one at a time.",
+  code = "x = scaler.transform(table[start:stop])   # in __getitem__; not np.stack([f(row) for row in rows])",
+}
+
+local function remedy_for(stage)
+  return stage.type == "Generator" and stage.calls < 2 and of_batches or remedy
+end
+
 -- Steps that were recorded live on batches from before, and new ones take longer than steps.
 local function runs_dry(p, python_ns, worst)
   local step_ns, refill_ns = p.fact["step.ns"], p.fact["input.refill_ns"]
@@ -21,7 +33,7 @@ local function runs_dry(p, python_ns, worst)
       { "share of the time that steps will wait", share, "share" },
     },
     condition = ("a batch takes %s, a step %s while the buffer lasts"):format(fmt.ms(refill_ns), fmt.ms(step_ns)),
-    remedy = remedy,
+    remedy = remedy_for(worst),
     impact = impact.exposed { ns = share * step_ns, low = 0.5 * share * step_ns, high = share * step_ns },
     confidence = "medium",
   }
@@ -88,7 +100,7 @@ Python keeps up or is a small part of the pipeline.]],
       },
       condition = ("Python is %s of the pipeline's work, %s accepted, and the step waits %s for input"):format(
         fmt.pct(share), fmt.pct(cfg.min_python_share), fmt.pct(p.fact["input.wait_share"])),
-      remedy = remedy,
+      remedy = remedy_for(worst),
       impact = impact.replay(edits),
       confidence = "high",
     }
