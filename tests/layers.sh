@@ -39,7 +39,7 @@ analyze/validity           step,device                         -
 analyze/input              path                                pipeline
 analyze/excess             step,device,path                    excess
 analyze/schedule           step,device,path,comm,kernel               event_schedule,recorder,skeleton,whatif,whatif.def,whatif_targets.def,whatif_select,why
-analyze/replay             path,input,schedule                 replay,graph_replay,edit_text,edits_run
+analyze/replay             path,input,schedule                 replay,graph_replay,edit_lines,edit_text,edits_run
 analyze/classic            ops                                 classic_model
 analyze/diff               device,ops                          diff
 read/proto                 -                                   wire,message,textproto

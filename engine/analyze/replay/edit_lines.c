@@ -118,7 +118,8 @@ bool edit_lines_find(struct study *study, const struct edit *edits, size_t count
         .groups = study->groups,
         .arena = &scratch,
     };
-    finder.is_user = profile_user_sources(study->profile, true, &scratch);
+    finder.is_user =
+        profile_user_sources(study->profile, study->profile->format == FORMAT_XSPACE, &scratch);
     ok = (finder.is_user || err_set(err, ERR_LIMIT, "lines do not fit the memory budget")) &&
          replay_select_begin(&finder.selection, err) && select_all(&finder, edits, count, err) &&
          (sum_lines(&finder, lines, arena) ||
