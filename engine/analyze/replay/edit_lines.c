@@ -11,8 +11,7 @@
 struct finder {
     struct study        *study;
     struct replay_select selection;
-    const bool          *is_user; /* by row of profile->sources */
-    bool                *is_any;  /* by group of segments: an edit selects it */
+    bool                *is_any; /* by group of segments: an edit selects it */
 };
 
 /* The line of the program's own at a group of frames or around it; NO_ID: none is known. */
@@ -31,7 +30,7 @@ static uint32_t line_at(const struct finder *finder, uint32_t group)
                 ? NO_ID
                 : profile_user_source(profile, profile->ops.items[activity->op].source);
 
-        if (source != NO_ID && finder->is_user[source])
+        if (source != NO_ID && groups->is_user[source])
             return source;
     }
     return NO_ID;
@@ -118,12 +117,14 @@ bool edit_lines_find(struct study *study, const struct edit *edits, size_t count
         .groups = study->groups,
         .arena = &scratch,
     };
-    finder.is_user =
-        profile_user_sources(study->profile, study->profile->format == FORMAT_XSPACE, &scratch);
-    ok = (finder.is_user || err_set(err, ERR_LIMIT, "lines do not fit the memory budget")) &&
-         replay_select_begin(&finder.selection, err) && select_all(&finder, edits, count, err) &&
-         (sum_lines(&finder, lines, arena) ||
-          err_set(err, ERR_LIMIT, "lines do not fit the memory budget"));
+    if (!study->groups->is_user)
+        study->groups->is_user = profile_user_sources(
+            study->profile, study->profile->format == FORMAT_XSPACE, study->arena);
+    ok =
+        (study->groups->is_user || err_set(err, ERR_LIMIT, "lines do not fit the memory budget")) &&
+        replay_select_begin(&finder.selection, err) && select_all(&finder, edits, count, err) &&
+        (sum_lines(&finder, lines, arena) ||
+         err_set(err, ERR_LIMIT, "lines do not fit the memory budget"));
     arena_free(&scratch);
     if (ok && lines->list.count)
         qsort(lines->list.items, lines->list.count, sizeof *lines->list.items, compare_lines);

@@ -42,6 +42,7 @@ struct segment_groups {
     VEC(struct frame_group) frames;
     VEC(struct segment_group) groups;
     uint32_t *group_of_segment;
+    bool     *is_user; /* by row of profile->sources: the program's own; NULL: not asked yet */
 };
 
 /* Of study->path and study->pipeline, which are to be finished; lives in study->arena. NULL past
