@@ -9,9 +9,9 @@
 static const double LEAST_SHARE = 0.05; /* of the steps */
 static const double MOST_FILLED = 0.5;  /* fuller ones are how programs are written */
 static const double SMALLER = 2;        /* time of the parts' own products: small ones are slower */
-enum { DEEPEST = 12 };
+enum { MOST_LOOKS = 1024 };             /* at what makes one array: sums of sums grow without end */
 
-static double filled_of(const struct waste *waste, uint32_t op, int depth);
+static double filled_of(const struct waste *waste, uint32_t op, uint32_t *looks);
 
 /* What is made of constants alone is taken for zeros: a few of another number count as zeros, too.
  */
@@ -21,47 +21,57 @@ static bool is_constant(const struct waste *waste, uint32_t op)
 }
 
 /* Of its operands, elements that are written. */
-static double written_by(const struct waste *waste, uint32_t op, uint32_t place, int depth)
+static double written_by(const struct waste *waste, uint32_t op, uint32_t place, uint32_t *looks)
 {
     uint32_t operand = op_graph_operand(waste->graph, op, place);
 
-    return operand == NO_ID ? compiled_operand(waste->compiled, op, place)
-                            : compiled_operand(waste->compiled, op, place) *
-                                  filled_of(waste, operand, depth + 1);
+    return operand == NO_ID
+               ? compiled_operand(waste->compiled, op, place)
+               : compiled_operand(waste->compiled, op, place) * filled_of(waste, operand, looks);
+}
+
+/* What is written into an array, and what that held. */
+static double written_by_both(const struct waste *waste, uint32_t op, uint32_t place,
+                              uint32_t *looks)
+{
+    double held = written_by(waste, op, 0, looks);
+
+    return held + written_by(waste, op, place, looks);
 }
 
 /* Arrays beside each other or on top of each other: the rest is zero in all of them. */
-static double written_by_all(const struct waste *waste, uint32_t op, int depth)
+static double written_by_all(const struct waste *waste, uint32_t op, uint32_t *looks)
 {
     double written = 0;
 
     for (uint32_t place = 0; place < waste->profile->ops.items[op].input_count; place++)
-        written += written_by(waste, op, place, depth);
+        written += written_by(waste, op, place, looks);
     return written;
 }
 
 /* Elements of an array that are not known to be zero, over all. */
-static double filled_of(const struct waste *waste, uint32_t op, int depth)
+static double filled_of(const struct waste *waste, uint32_t op, uint32_t *looks)
 {
     uint32_t maker = compiled_maker(waste->compiled, op);
     double   made = compiled_elements(waste->compiled, maker), written = made;
 
-    if (made <= 0 || depth == DEEPEST)
+    if (made <= 0 || *looks == 0)
         return 1;
+    --*looks;
     if (waste_is(waste, maker, "reverse"))
-        written = written_by(waste, maker, 0, depth);
+        written = written_by(waste, maker, 0, looks);
     else if (waste_is(waste, maker, "broadcast") && is_constant(waste, maker))
         written = 0;
     else if (waste_is(waste, maker, "pad") &&
              is_constant(waste, op_graph_operand(waste->graph, maker, 1)))
-        written = written_by(waste, maker, 0, depth);
+        written = written_by(waste, maker, 0, looks);
     else if (waste_is(waste, maker, "scatter") &&
              is_constant(waste, op_graph_operand(waste->graph, maker, 1)))
-        written = written_by(waste, maker, 0, depth) + written_by(waste, maker, 2, depth);
+        written = written_by_both(waste, maker, 2, looks);
     else if (waste_is(waste, maker, "dynamic-update-slice"))
-        written = written_by(waste, maker, 0, depth) + written_by(waste, maker, 1, depth);
+        written = written_by_both(waste, maker, 1, looks);
     else if (waste_is(waste, maker, "concatenate|add"))
-        written = written_by_all(waste, maker, depth);
+        written = written_by_all(waste, maker, looks);
     return fmin(written / made, 1);
 }
 
@@ -101,7 +111,8 @@ static void look_at(struct waste *waste, uint32_t product)
 {
     for (uint32_t place = 0; place < 2; place++) {
         uint32_t operand = op_graph_operand(waste->graph, product, place);
-        double   filled = operand == NO_ID ? 1 : filled_of(waste, operand, 0);
+        uint32_t looks = MOST_LOOKS;
+        double   filled = operand == NO_ID ? 1 : filled_of(waste, operand, &looks);
 
         if (filled <= 0 || filled >= MOST_FILLED)
             continue;
