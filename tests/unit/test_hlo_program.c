@@ -213,6 +213,24 @@ TEST(reads_groups)
     }
 }
 
+/* Every second of places 1, 3, 5 of eight is taken, and put back there: one number in front, two
+ * behind, one between. */
+TEST(slices_and_their_way_back_are_at_the_same_places)
+{
+    struct out     small = shape(F32, (int[]) { 3 }, 1), large = shape(F32, (int[]) { 8 }, 1);
+    struct out     items[] = { instruction("x", "parameter", &large, 1, ""),
+                               instruction("slice.1", "slice", &small, 2, "\x01"),
+                               instruction("pad.1", "pad", &large, 3, "\x02") };
+    struct fixture fixture;
+
+    put_bytes(&items[1], 17, "\x08\x01\x10\x06\x18\x02", 6);
+    put_bytes(&items[2], 21, "\x0a\x06\x08\x01\x10\x02\x18\x01", 8);
+    read_program(&fixture, items, ARRAY_COUNT(items));
+    assert_string_equal(attr_of(&fixture, 1, "places"), "1:2");
+    assert_string_equal(attr_of(&fixture, 2, "places"), "1:2");
+    release(&fixture);
+}
+
 /* Who sends to whom: around four devices, along three of them, and in pairs. */
 TEST(reads_rings)
 {

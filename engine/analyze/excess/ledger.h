@@ -66,6 +66,7 @@ struct ledger {
     bool           *adds;    /* struct waste's; the first that is opened finds them */
     struct one_hot *one_hot; /* of struct axes, the same */
     struct taken   *part;    /* of struct parts */
+    const struct gaps *gaps; /* the same */
     size_t          step_count;
     double          total_ns;
     double          start_ns; /* what starting an op costs */

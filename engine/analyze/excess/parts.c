@@ -36,7 +36,7 @@ static void cut(const struct parts *parts, uint32_t op, uint32_t taker, struct t
     const struct tensor *from = axes_shape(&parts->axes, op);
     const struct tensor *to = axes_shape(&parts->axes, taker);
 
-    part->cut_key = taker + 1;
+    part->cut_key = is_type(parts, taker, "slice") ? parts->gaps->cut[taker] : taker + 1;
     for (int axis = 0; from && to && axis < from->rank; axis++)
         if (from->rank == to->rank && from->dims[axis] > 0)
             part->of[axis] *= (double)to->dims[axis] / (double)from->dims[axis];
@@ -135,6 +135,27 @@ static void pick_masked(const struct parts *parts, uint32_t taker, uint32_t plac
         pick(part, mask, mine);
 }
 
+/* Times zeros, or chosen instead of some. */
+static void leave_zeros(const struct parts *parts, uint32_t taker, uint32_t place,
+                        struct taken *part)
+{
+    const struct op_graph *graph = parts->axes.waste->graph;
+    const struct gap      *zeros = NULL;
+
+    if (is_type(parts, taker, "multiply") && place < 2) {
+        uint32_t other = op_graph_operand(graph, taker, 1 - place);
+
+        zeros = other == NO_ID ? NULL : &parts->gaps->of[other];
+    } else if (is_type(parts, taker, "select") && !place) {
+        zeros = &parts->gaps->of[taker];
+    }
+    if (!zeros || !zeros->cut || part->cut_key == zeros->cut)
+        return;
+    part->cut_key = zeros->cut;
+    for (int axis = 0; axis < TENSOR_MAX_RANK; axis++)
+        part->of[axis] *= zeros->filled[axis];
+}
+
 /* What `taker` needs of its operand. */
 static struct taken needed_by(const struct parts *parts, uint32_t op, uint32_t taker,
                               uint32_t place)
@@ -155,6 +176,7 @@ static struct taken needed_by(const struct parts *parts, uint32_t op, uint32_t t
         hand_picked(taken, &map, &part);
     if (cuts)
         cut(parts, op, taker, &part);
+    leave_zeros(parts, taker, place, &part);
     pick_masked(parts, taker, place, &part);
     return part;
 }
@@ -223,6 +245,11 @@ double parts_cut(const struct parts *parts, uint32_t op)
     for (int axis = 0; shape && axis < shape->rank; axis++)
         taken *= parts->part[op].of[axis];
     return taken;
+}
+
+double parts_filled(const struct parts *parts, uint32_t op)
+{
+    return gaps_filled(&parts->axes, parts->gaps, op);
 }
 
 /* Whether a mask is made for products alone, which pick by its numbers as well. */
@@ -317,6 +344,13 @@ static bool find_parts(struct parts *parts)
 
 bool parts_open(struct parts *parts, const struct waste *waste)
 {
-    parts->part = waste->ledger->part;
-    return axes_open(&parts->axes, waste) && (parts->part || find_parts(parts));
+    struct ledger *ledger = waste->ledger;
+
+    parts->part = ledger->part;
+    if (!axes_open(&parts->axes, waste))
+        return false;
+    if (!ledger->gaps)
+        ledger->gaps = gaps_find(&parts->axes);
+    parts->gaps = ledger->gaps;
+    return parts->gaps && (parts->part || find_parts(parts));
 }

@@ -10,6 +10,8 @@ enum {
     INSTRUCTION_ELEMENT = 13,
     INSTRUCTION_AXES = 14,
     INSTRUCTION_CONVOLUTION = 16,
+    INSTRUCTION_SLICE = 17,
+    INSTRUCTION_PADDING = 21,
     INSTRUCTION_DOT = 30,
     INSTRUCTION_COMPARES = 63,
     DOT_LEFT_INNER = 1,
@@ -18,13 +20,16 @@ enum {
     DOT_RIGHT_BATCH = 4,
     CONVOLUTION_INPUT_BATCH = 7,
     CONVOLUTION_OUTPUT_BATCH = 9,
+    PADDING_AXIS = 1,
+    AXIS_FROM = 1, /* where a slice begins, or how much is padded in front of an axis */
+    AXIS_STEP = 3, /* of a slice; of a padding one less */
 };
 
 bool hlo_has_axes(struct str opcode)
 {
     static const char opcodes[] =
         "broadcast|transpose|reduce|dot|concatenate|iota|compare|get-tuple-element|"
-        "reduce-window|convolution";
+        "reduce-window|convolution|slice|pad";
 
     return str_fits(opcode, opcodes);
 }
@@ -78,6 +83,43 @@ static bool add_convolution(struct str numbers, struct profile *profile, struct 
             hlo_attr_add(profile, op, "made_batch", str_from(digits + 2 * to)));
 }
 
+/* "0:1,3:2": by axis, at which place of the large array the first number of the small one lies, and
+ * how far apart they are: the same for a slice and for the padding that goes back through it. */
+static void add_place(struct str axis, bool is_padding, struct text *text)
+{
+    uint64_t from = 0, step = is_padding ? 0 : 1;
+
+    for (struct wire field = wire_start(axis); wire_next(&field);) {
+        if (field.number == AXIS_FROM)
+            from = field.value;
+        if (field.number == AXIS_STEP)
+            step = field.value;
+    }
+    text_print(text, "%s%lld:%lld", text_str(text).len ? "," : "", (long long)from,
+               (long long)(is_padding ? step + 1 : step));
+}
+
+static bool add_places(struct str instruction, struct profile *profile, struct op *op)
+{
+    struct arena scratch = { 0 };
+    struct text  text = { .arena = &scratch };
+    bool         is_padding = str_equal(profile_str(profile, op->type), STR("pad")), is_added;
+
+    for (struct wire field = wire_start(instruction); wire_next(&field);) {
+        if (field.type != WIRE_BYTES)
+            continue;
+        if (!is_padding && field.number == INSTRUCTION_SLICE)
+            add_place(field.bytes, false, &text);
+        for (struct wire axis = wire_start(field.bytes);
+             is_padding && field.number == INSTRUCTION_PADDING && wire_next(&axis);)
+            if (axis.number == PADDING_AXIS && axis.type == WIRE_BYTES)
+                add_place(axis.bytes, true, &text);
+    }
+    is_added = hlo_attr_add(profile, op, "places", text_str(&text));
+    arena_free(&scratch);
+    return is_added;
+}
+
 static bool add_field(const struct wire *field, struct profile *profile, struct op *op)
 {
     struct str opcode = profile_str(profile, op->type);
@@ -103,6 +145,8 @@ static bool add_field(const struct wire *field, struct profile *profile, struct 
 
 bool hlo_axes_add(struct str instruction, struct profile *profile, struct op *op)
 {
+    if (str_fits(profile_str(profile, op->type), "slice|pad"))
+        return add_places(instruction, profile, op);
     for (struct wire field = wire_start(instruction); wire_next(&field);)
         if (!add_field(&field, profile, op))
             return false;

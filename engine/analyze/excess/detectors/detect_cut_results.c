@@ -1,9 +1,12 @@
 /* cut_results: of what a compiled program computes a part alone is taken: rows of logits that are
- * cut off, results of transforms far longer than what goes in and what is kept. slow_transform:
- * such a one has a length that takes several times as long as the next good one. masked_work: of
- * results for all, a one-hot mask keeps one; or what a product multiplies is zero but for one. */
+ * cut off, there and back, results of transforms far longer than what goes in and what is kept.
+ * slow_transform: such a one has a length that takes several times as long as the next good one.
+ * masked_work: of results for all, a one-hot mask keeps one; or what a product multiplies is zero
+ * but for one. */
 #include "analyze/excess/parts.h"
 #include "base/macros.h"
+
+#include <math.h>
 
 static const double LEAST_SHARE = 0.03; /* of the steps */
 static const double LEAST_CUT = 0.5;    /* of a result: smaller cuts are how programs are written */
@@ -354,16 +357,16 @@ static bool find_part(struct ledger *ledger, const struct detector *self, const 
     return waste_claim(&waste, self, LEAST_SHARE, detail);
 }
 
-/* A fusion computes what is asked of its result: what is cut off inside of it is not even begun. */
+/* A fusion computes what is asked of its result: what is cut off inside of it is not even begun. On
+ * the way back the gradients of what was cut off are zeros. */
 static double cut_behind_fusion(const struct parts *parts, uint32_t op)
 {
     const struct waste *waste = parts->axes.waste;
     uint32_t            timed = compiled_timed(waste->compiled, op);
+    bool is_fused = timed != op && compiled_is_type(waste->compiled, timed, "fusion") &&
+                    !waste_is(waste, op, "dot|convolution");
 
-    return timed != op && compiled_is_type(waste->compiled, timed, "fusion") &&
-                   !waste_is(waste, op, "dot|convolution")
-               ? parts_cut(parts, timed)
-               : parts_cut(parts, op);
+    return fmin(parts_cut(parts, is_fused ? timed : op), parts_filled(parts, op));
 }
 
 static bool find_cut(struct ledger *ledger, const struct detector *self)
