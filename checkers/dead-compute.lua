@@ -1,10 +1,11 @@
 -- Most rows of a product are thrown away.
 
--- Ledger: what the op behind a product drops, and what nothing takes of results of compiled programs.
+-- Ledger: what stands behind a product drops, and what nothing takes of results of compiled programs.
 local kinds = {
   { flaw = "thrown-rows", confidence = "high",
     title = "Rows of products that are thrown away take %s a step", time = "computing rows that the next op drops",
-    remedy = { text = "Cut to the rows that are needed before the product.",
+    remedy = { text = "Cut to the rows that are needed before the product; a convolution of which every second place "
+                 .. "is kept takes a stride instead.",
                code = "logits = head(h[:, -1])   # instead of head(h)[:, -1]" } },
   { flaw = "unpicked-rows", confidence = "medium",
     title = "All rows of a table are worked on where a few are looked up: %s a step",
@@ -54,7 +55,8 @@ local kinds = {
                code = "y = heads[task](h)   # instead of [head(h) for head in heads][task]" } },
   { flaw = "cut-results", confidence = "medium",
     title = "Results of which only a part is taken: %s a step too much", time = "computing what is cut off",
-    remedy = { text = "Cut first, then compute: last positions and chosen rows belong in front of the product.",
+    remedy = { text = "Cut first, then compute: last positions and chosen rows belong in front of the product, and a "
+                 .. "convolution of which every second place is kept takes a stride instead.",
                code = "logits = h[:, -1] @ embedding.T   # instead of (h @ embedding.T)[:, -1]" } },
   { flaw = "zero-filled", confidence = "medium",
     title = "Products with arrays that are mostly zeros take %s a step", time = "multiplying by zeros",

@@ -1,7 +1,13 @@
-/* thrown_rows: a product of which the next op keeps a few rows: the others were for nothing. */
+/* thrown_rows: products and convolutions of which what stands behind them keeps a few rows or
+ * places: the others were for nothing, there and back. Between the two lie ops that work row by
+ * row; a sum of two paths, as around a layer, ends the way, as what comes before it is for others,
+ * too. */
 #include "analyze/excess/ledger.h"
 
-enum { LOOK_AHEAD = 4 };
+enum {
+    LOOK_AHEAD = 4,
+    LOOK_BEHIND = 8 /* ops behind a cut that may take what it cuts as a whole */
+};
 static const double MOST_KEPT = 0.5;
 
 /* Of the product's result: as its left operand, with the columns of the right one. */
@@ -35,37 +41,111 @@ static bool scalar_at(struct str text, size_t place, int64_t *value)
     return part.len && str_to_int64(part, value);
 }
 
-/* Which part of `result` the op keeps; 1 where it is no cut across rows. */
-static double kept_by(const struct ledger *ledger, const struct work_unit *unit,
-                      const struct tensor *result)
+struct cut { /* what one or several ops in a row leave of an array */
+    struct tensor whole;
+    uint32_t      first, last; /* units */
+    int           axis;        /* the last one that is cut */
+    int           least_axis;  /* the first one that is cut */
+    double        kept;
+};
+
+/* What an op leaves of `from`, along one axis, and of what shape that is. false: it is no cut. */
+static bool cut_by(const struct ledger *ledger, const struct work_unit *unit,
+                   const struct tensor *from, int *axis, struct tensor *to)
 {
     const struct profile *profile = ledger->study->profile;
     struct str            type = unit_type(ledger, unit), text;
-    int64_t               name, dim, from, to, size;
+    int64_t               name, dim, begin, end, size, step = 1;
 
-    if (unit->frame == NO_ID || !same_dims(unit_input(ledger, unit, 0), result) ||
+    if (unit->kind != UNIT_OP || unit->op_class != OP_SLICE || unit->frame == NO_ID ||
+        !same_dims(unit_input(ledger, unit, 0), from) ||
         !profile_stat(profile, STAT_CONCRETE_INPUTS, ledger->path->frames.items[unit->frame].event,
                       &name))
-        return 1;
+        return false;
     text = profile_str(profile, (uint32_t)name);
     if (!scalar_at(text, 1, &dim))
-        return 1;
-    dim += dim < 0 ? result->rank : 0;
-    if (dim < 0 || dim >= result->rank - 1 || result->dims[dim] <= 1)
-        return 1;
-    size = result->dims[dim];
-    if (str_ends(type, STR("::select")))
-        return 1.0 / (double)size;
-    if (!str_ends(type, STR("::slice")) || !scalar_at(text, 2, &from) || !scalar_at(text, 3, &to))
-        return 1;
-    from += from < 0 ? size : 0;
-    to = to > size ? size : to + (to < 0 ? size : 0);
-    return from >= 0 && from < to ? (double)(to - from) / (double)size : 1;
+        return false;
+    dim += dim < 0 ? from->rank : 0;
+    if (dim < 0 || dim >= from->rank)
+        return false;
+    size = from->dims[dim];
+    *axis = (int)dim;
+    *to = *from;
+    if (str_ends(type, STR("::select"))) {
+        for (int i = *axis; i + 1 < to->rank; i++)
+            to->dims[i] = to->dims[i + 1];
+        to->rank--;
+        return true;
+    }
+    if (!str_ends(type, STR("::slice")) || !scalar_at(text, 2, &begin) || !scalar_at(text, 3, &end))
+        return false;
+    if (!scalar_at(text, 4, &step) || step < 1)
+        step = 1;
+    begin += begin < 0 ? size : 0;
+    end = end > size ? size : end + (end < 0 ? size : 0);
+    if (begin < 0 || begin >= end)
+        return false;
+    to->dims[dim] = (end - begin + step - 1) / step;
+    return true;
+}
+
+/* The cuts in a row that begin at unit `at`. false: it is none, or none across rows. */
+static bool find_cut(const struct ledger *ledger, uint32_t at, uint32_t end, struct cut *cut)
+{
+    const struct tensor *whole = unit_input(ledger, &ledger->units.items[at], 0);
+    struct tensor        left, to;
+    int                  axis;
+
+    if (!whole || whole->rank < 2 || tensor_count(whole) <= 0)
+        return false;
+    *cut = (struct cut) {
+        .whole = *whole, .first = at, .last = at, .axis = -1, .least_axis = TENSOR_MAX_RANK
+    };
+    left = *whole;
+    for (uint32_t u = at; u < end && u <= cut->last + LOOK_AHEAD; u++) {
+        const struct work_unit *unit = &ledger->units.items[u];
+
+        if (unit->kind != UNIT_OP)
+            continue;
+        if (!cut_by(ledger, unit, &left, &axis, &to))
+            break;
+        if (tensor_count(&to) < tensor_count(&left)) {
+            cut->axis = axis > cut->axis ? axis : cut->axis;
+            cut->least_axis = axis < cut->least_axis ? axis : cut->least_axis;
+        }
+        left = to;
+        cut->last = u;
+    }
+    cut->kept = (double)tensor_count(&left) / (double)tensor_count(whole);
+    return cut->axis >= 0 && cut->kept > 0;
+}
+
+/* Rows that a mask or a list of places picks, as far as the next op shows how many came. */
+static bool find_picked(const struct ledger *ledger, uint32_t at, uint32_t end, struct cut *cut)
+{
+    const struct tensor *whole = unit_input(ledger, &ledger->units.items[at], 0);
+
+    if (!str_equal(unit_type(ledger, &ledger->units.items[at]), STR("aten::index")) || !whole ||
+        whole->rank < 2 || tensor_count(whole) <= 0)
+        return false;
+    for (uint32_t u = at + 1; u < end && u <= at + LOOK_AHEAD; u++) {
+        const struct work_unit *unit = &ledger->units.items[u];
+        const struct tensor    *rows = unit_input(ledger, unit, 0);
+
+        if (unit->kind != UNIT_OP || !rows || rows->rank != 2 ||
+            rows->dims[1] != whole->dims[whole->rank - 1])
+            continue;
+        *cut = (struct cut) { .whole = *whole, .first = at, .last = at, .axis = whole->rank - 2 };
+        cut->kept = (double)tensor_count(rows) / (double)tensor_count(whole);
+        return cut->kept > 0;
+    }
+    return false;
 }
 
 double unit_kept_rows(const struct ledger *ledger, uint32_t at)
 {
     struct tensor result;
+    struct cut    cut;
 
     if (!result_of(ledger, &ledger->units.items[at], &result))
         return 1;
@@ -73,29 +153,172 @@ double unit_kept_rows(const struct ledger *ledger, uint32_t at)
         const struct work_unit *unit = &ledger->units.items[u];
 
         if (unit->kind == UNIT_OP && same_dims(unit_input(ledger, unit, 0), &result))
-            return unit->op_class == OP_SLICE ? kept_by(ledger, unit, &result) : 1;
+            return find_cut(ledger, u, (uint32_t)ledger->units.count, &cut) &&
+                           cut.axis < result.rank - 1
+                       ? cut.kept
+                       : 1;
     }
     return 1;
+}
+
+static bool takes(const struct ledger *ledger, const struct work_unit *unit,
+                  const struct tensor *whole)
+{
+    for (uint32_t i = 0; unit_input(ledger, unit, i); i++)
+        if (same_dims(unit_input(ledger, unit, i), whole))
+            return true;
+    return false;
+}
+
+/* Something else behind the cut takes as large an array. */
+static bool is_taken_again(const struct ledger *ledger, const struct cut *cut, uint32_t end,
+                           const struct tensor *whole)
+{
+    int looked = 0;
+
+    for (uint32_t u = cut->last + 1; u < end && looked < LOOK_BEHIND; u++) {
+        const struct work_unit *unit = &ledger->units.items[u];
+
+        if (unit->kind != UNIT_OP)
+            continue;
+        if (unit->phase != UNIT_FORWARD)
+            break;
+        if (takes(ledger, unit, whole))
+            return true;
+        looked += unit->op_class != OP_VIEW;
+    }
+    return false;
+}
+
+/* A product whose result has the shape of *whole, which becomes that of its rows. */
+static bool is_product_of_rows(const struct ledger *ledger, const struct work_unit *unit,
+                               const struct cut *cut, struct tensor *whole)
+{
+    struct tensor result;
+
+    if (unit->op_class != OP_PRODUCT || cut->axis >= whole->rank - 1 ||
+        !result_of(ledger, unit, &result) || !same_dims(&result, whole))
+        return false;
+    *whole = *unit_left(ledger, unit);
+    return true;
+}
+
+/* Each place of its result is computed by itself. */
+static bool is_convolution_of_places(const struct ledger *ledger, const struct work_unit *unit,
+                                     const struct cut *cut, const struct tensor *whole)
+{
+    const struct tensor *from = unit_left(ledger, unit), *weight = unit_right(ledger, unit);
+
+    return unit->op_class == OP_CONVOLUTION && cut->least_axis >= 2 && from && weight &&
+           from->rank == whole->rank && weight->rank == whole->rank &&
+           from->dims[0] == whole->dims[0] && weight->dims[0] == whole->dims[1];
+}
+
+/* Each row of its result comes of the same one of `whole`. */
+static bool is_by_row(const struct ledger *ledger, const struct work_unit *unit,
+                      const struct cut *cut, const struct tensor *whole)
+{
+    struct str type = unit_type(ledger, unit);
+    uint32_t   wholes = 0;
+
+    for (uint32_t i = 0; unit_input(ledger, unit, i); i++)
+        wholes += same_dims(unit_input(ledger, unit, i), whole);
+    if (wholes != 1) /* two paths meet */
+        return false;
+    if (unit->op_class == OP_NORMALISATION)
+        return str_fits(type, "aten::batch_norm") ? cut->least_axis >= 2
+                                                  : str_fits(type, "aten::layer_norm|"
+                                                                   "aten::rms_norm") &&
+                                                        cut->axis < whole->rank - 1;
+    if (unit->op_class == OP_SOFTMAX)
+        return cut->axis < whole->rank - 1;
+    return unit->op_class == OP_ELEMENTWISE || unit->op_class == OP_ACTIVATION ||
+           unit->op_class == OP_CAST || unit->op_class == OP_RANDOM;
+}
+
+/* A counter beside it, as of batches that were normalised. */
+static bool is_of_one_number(const struct ledger *ledger, const struct work_unit *unit)
+{
+    for (uint32_t i = 0; unit_input(ledger, unit, i); i++)
+        if (unit_input(ledger, unit, i)->rank > 0)
+            return false;
+    return unit->op_class == OP_ELEMENTWISE && unit_input(ledger, unit, 0);
+}
+
+/* The ops that lead to the cut, back to the first product; `at` when there is none. */
+static uint32_t find_first(const struct ledger *ledger, uint32_t begin, uint32_t end,
+                           const struct cut *cut)
+{
+    struct tensor whole = cut->whole;
+    uint32_t      first = cut->first;
+
+    for (uint32_t u = cut->first; u-- > begin;) {
+        const struct work_unit *unit = &ledger->units.items[u];
+
+        if (unit->kind != UNIT_OP || unit->op_class == OP_VIEW || is_of_one_number(ledger, unit))
+            continue;
+        if (unit->phase != UNIT_FORWARD || is_taken_again(ledger, cut, end, &whole))
+            break;
+        if (is_convolution_of_places(ledger, unit, cut, &whole))
+            return u;
+        if (is_product_of_rows(ledger, unit, cut, &whole))
+            first = u;
+        else if (!is_by_row(ledger, unit, cut, &whole))
+            break;
+    }
+    return first;
+}
+
+/* With the pauses among them, and their way back. false: out of memory. */
+static bool claim(struct ledger *ledger, const struct cut *cut, uint32_t first, uint32_t end,
+                  uint32_t cell)
+{
+    bool *marks = ledger->has_backward
+                      ? arena_new_array(ledger->scratch, bool, ledger->units.count + 1)
+                      : NULL;
+
+    if (ledger->has_backward &&
+        (!marks || !units_mark_backward(ledger, first, cut->first - 1, marks)))
+        return false;
+    ledger_claim_ops(ledger, cell, first, cut->first - 1, 1 - cut->kept);
+    for (uint32_t u = cut->last + 1; marks && u < end; u++)
+        if (marks[u])
+            ledger_claim(ledger, cell, &ledger->units.items[u], 1 - cut->kept);
+    return true;
+}
+
+static bool find_in_step(struct ledger *ledger, const struct detector *self, size_t step,
+                         uint32_t *cell)
+{
+    uint32_t begin = ledger->first_unit[step], end = ledger->first_unit[step + 1];
+
+    for (uint32_t u = begin; u < end; u++) {
+        const struct work_unit *unit = &ledger->units.items[u];
+        struct cut              cut;
+        uint32_t                first;
+
+        if (unit->kind != UNIT_OP || unit->phase != UNIT_FORWARD || unit->op == NO_ID ||
+            (!find_cut(ledger, u, end, &cut) && !find_picked(ledger, u, end, &cut)))
+            continue;
+        first = cut.kept <= MOST_KEPT ? find_first(ledger, begin, end, &cut) : cut.first;
+        if (first < cut.first && (!ledger_cell_once(ledger, self, &ledger->units.items[first], cell,
+                                                    "what stands behind the product keeps 1 of "
+                                                    "%.0f parts",
+                                                    1 / cut.kept) ||
+                                  !claim(ledger, &cut, first, end, *cell)))
+            return false;
+        u = cut.last;
+    }
+    return true;
 }
 
 static bool find(struct ledger *ledger, const struct detector *self)
 {
     uint32_t cell = NO_ID;
 
-    for (uint32_t u = 0; ledger->is_torch && u < ledger->units.count; u++) {
-        struct work_unit *unit = &ledger->units.items[u];
-        double            kept;
-
-        if (unit->kind != UNIT_OP || unit->op_class != OP_PRODUCT || unit->phase != UNIT_FORWARD)
-            continue;
-        kept = unit_kept_rows(ledger, u);
-        if (kept > MOST_KEPT)
-            continue;
-        if (!ledger_cell_once(ledger, self, unit, &cell,
-                              "the op behind the product keeps 1 of %.0f rows", 1 / kept))
+    for (size_t step = 0; ledger->is_torch && step < ledger->step_count; step++)
+        if (!find_in_step(ledger, self, step, &cell))
             return false;
-        ledger_claim(ledger, cell, unit, 1 - kept);
-    }
     return true;
 }
 
