@@ -485,6 +485,26 @@ TEST(layers_of_a_flow_are_no_items)
     }
 }
 
+/* Rounds that begin behind a product of two stacks, with what it makes: layers of attention over
+ * the one text of a request. Where the next round begins with other sizes, these are items. */
+TEST(layers_of_attention_are_no_items)
+{
+    for (int is_fed = 0; is_fed < 2; is_fed++) {
+        struct program program;
+
+        start(&program);
+        for (int layer = 0; layer < 8; layer++) {
+            run(&program, "aten::div", is_fed ? "f32[1,4,9,9]" : "f32[1,4,9,7]", 5000);
+            run(&program, "aten::bmm", "f32[1,4,9,9] f32[1,4,9,16]", 20000);
+            run(&program, "aten::linear", "f32[1,9,64] f32[64,64]", 20000);
+            run(&program, "aten::bmm", "f32[1,4,9,16] f32[1,4,16,9]", 20000);
+        }
+        finish(&program);
+        assert_true((claimed(&program, "single-items") > 0) == !is_fed);
+        builder_free(&program.b);
+    }
+}
+
 /* A table of sines is written into zeros: four ops of 0.1 ms in each of two steps. A column is no
  * such table, but data that is written there: three. */
 TEST(tables_that_are_filled)

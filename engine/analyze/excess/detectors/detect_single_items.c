@@ -196,13 +196,14 @@ static bool takes_like(const struct finder *finder, const struct work_unit *unit
 }
 
 /* What a layer makes has these sizes, as far as its operands tell: convolutions that keep the
- * places of an image, products with a weight. */
+ * places of an image, products with a weight or of two stacks. */
 static bool makes(const struct finder *finder, const struct work_unit *layer,
                   const struct tensor *result)
 {
     const struct tensor *data = unit_left(finder->ledger, layer);
     const struct tensor *weight = unit_right(finder->ledger, layer);
     int8_t               axis, rows;
+    bool                 is_stack;
 
     if (!data || !weight || !result || data->rank < 2 || result->rank != data->rank)
         return false;
@@ -212,8 +213,12 @@ static bool makes(const struct finder *finder, const struct work_unit *layer,
         axis = (int8_t)(data->rank - 1);
         rows = str_ends(unit_type(finder->ledger, layer), STR("linear")) ? 0 : 1;
     }
-    if (weight->rank != (layer->op_class == OP_CONVOLUTION ? data->rank : 2))
+    /* Attention multiplies stacks of matrices: a product has the columns of the second operand. */
+    is_stack = layer->op_class == OP_PRODUCT && rows == 1 && weight->rank == data->rank;
+    if (!is_stack && weight->rank != (layer->op_class == OP_CONVOLUTION ? data->rank : 2))
         return false;
+    if (is_stack)
+        rows = axis;
     for (int8_t i = 0; i < data->rank; i++)
         if (result->dims[i] != (i == axis ? weight->dims[rows] : data->dims[i]))
             return false;
