@@ -90,7 +90,8 @@ return rule {
 Curves, precision at a recall and tables of confusion count the predictions of each batch against many thresholds, or
 in bins. In the function that trains that is done for each batch, for a number that nobody reads before the epoch's
 end. Seen by ops right below that function, outside of layers, losses and gradients, that compare, tile, join and sum.
-Priced as their time but one step in fifty. In PyTorch: ops that sort or count behind the update, and what is computed
+Priced as their time but one step in fifty. In PyTorch: ops that sort or count behind the update, with the products of
+all pairs that they rank, and what is computed
 without gradients from all that was gathered so far, which is longer by the same in each step. Metrics of retrieval go
 over a data set of candidates: seen by the op that goes over one inside of the function that trains, while no gradients
 are made. In graphs of TensorFlow also products, convolutions, sorting and decoding that begin behind the forward pass

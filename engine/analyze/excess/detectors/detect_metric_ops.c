@@ -1,7 +1,8 @@
 /* metric_ops: behind the backward pass and the update of a step that trains, ops sort predictions,
  * sum them up in order or count them in classes: a metric of the batch, or of the epoch so far.
  * Nothing is trained by it any more, and nobody reads it after each step. Averages of weights, and
- * copies to a target network, write in place; a network that runs there is no metric. */
+ * copies to a target network, write in place; a network that runs there is no metric, but a product
+ * is whose results are ranked at once, as by neighbours in a bank. */
 #include "analyze/excess/ledger.h"
 
 static const double RARE_SHARE = 0.98;  /* once in fifty steps is enough */
@@ -15,10 +16,24 @@ static bool counts_predictions(const struct ledger *ledger, const struct work_un
                     "aten::searchsorted|aten::quantile|aten::kthvalue");
 }
 
-/* Another network, or the next batch. */
-static bool ends(const struct work_unit *unit)
+/* Rows are compared with those of a bank, and ranked: no layer, whose results go into others. */
+static bool is_ranked(const struct ledger *ledger, const struct work_unit *unit)
 {
-    return unit->is_trained || unit->phase == UNIT_INPUT || unit_is_forward_product(unit) ||
+    const struct work_unit *end = ledger->units.items + ledger->units.count;
+
+    if (!str_fits(unit_type(ledger, unit), "aten::matmul|aten::mm|aten::bmm"))
+        return false;
+    do
+        unit++;
+    while (unit < end && (unit->kind != UNIT_OP || unit->op_class == OP_VIEW));
+    return unit < end && unit->op_class == OP_SORT;
+}
+
+/* Another network, or the next batch. */
+static bool ends(const struct ledger *ledger, const struct work_unit *unit)
+{
+    return unit->is_trained || unit->phase == UNIT_INPUT ||
+           (unit_is_forward_product(unit) && !is_ranked(ledger, unit)) ||
            unit->op_class == OP_EMBEDDING || unit->op_class == OP_RANDOM;
 }
 
@@ -50,7 +65,7 @@ static bool look_at_step(struct ledger *ledger, const struct detector *self, siz
     for (; end < ledger->first_unit[step + 1]; end++) {
         const struct work_unit *unit = &ledger->units.items[end];
 
-        if (unit->kind == UNIT_OP && ends(unit))
+        if (unit->kind == UNIT_OP && ends(ledger, unit))
             break;
         if (unit->kind == UNIT_OP && !marks && writes(ledger, unit))
             first = end + 1;
