@@ -611,7 +611,8 @@ local function of_calls(p, cfg)
     title = "The same network is called again and again: %s of each step",
     time = "what one call for all would not take",
     remedy = { text = "Where no call takes the result of the one before it, put what they are for into one batch; "
-                 .. "where what they take is the same, call once and keep the result.",
+                 .. "where what they take is the same, call once and keep the result. An array that is split for "
+                 .. "them is to be split into larger parts, as large as memory allows.",
                code = "y = model(torch.stack(inputs))   # instead of [model(x[None]) for x in inputs]" },
     confidence = "low",
   }
@@ -664,7 +665,8 @@ confidence. A sequence that ends in reading a value (`.item()`, `float()`) is a 
 classes or boxes: priced as half of its pauses up to most of it, and where its ops are long and multiply, as its
 pauses; with an accelerator scalar-readback says it. A network that is called again and again without gradients, where
 nothing shows that a call takes what the one before made, is priced as its small ops, and half of its large ones, of
-all calls but one. In TensorFlow a Python loop over slices leaves its rounds in the graph, numbered: priced as the
+all calls but one; of calls for the parts that an array is split into, starts alone, as all parts are worked on.
+In TensorFlow a Python loop over slices leaves its rounds in the graph, numbered: priced as the
 executor's time for them and half to nine tenths of their own (three to seven tenths of long ones in a layer that
 calls what it wraps for each slice; of a cell with gates its small ops without products, as a bound); so is a model that
 a graph holds many times, in numbered scopes, from eight calls on where slices, or more products than variables that are

@@ -92,6 +92,36 @@ TEST(views_of_a_picture)
     builder_free(&program.b);
 }
 
+/* Sixteen calls for the parts of an array, whose results are joined: of seven ops each a start of 5
+ * us, once for all. Layers of a network are not split and joined, nor is each part of one. */
+TEST(parts_of_an_array)
+{
+    static const char *const call[] = { "aten::linear", "aten::relu", "aten::linear", "aten::relu",
+                                        "aten::linear", "aten::relu", "aten::linear", NULL };
+    enum { PARTS, LAYERS, OWN_PARTS, WAYS };
+
+    for (int way = PARTS; way < WAYS; way++) {
+        struct program program;
+
+        begin(&program);
+        if (way == PARTS)
+            run(&program, "aten::split", NULL, 5000);
+        for (int i = 0; i < 16; i++) {
+            if (way == OWN_PARTS)
+                run(&program, "aten::split", NULL, 5000);
+            for (size_t op = 0; call[op]; op++)
+                run(&program, call[op], "f32[8,8]", op % 2 ? 5000 : 20000);
+        }
+        if (way != LAYERS)
+            run(&program, "aten::cat", NULL, 5000);
+        finish(&program);
+        assert_true(fabs(claimed(&program, "called-again") -
+                         (way == PARTS ? 16 * 7 * 5000 * 15.0 / 16 : 0)) < 1);
+        assert_sums(&program);
+        builder_free(&program.b);
+    }
+}
+
 /* Four rounds behind the first, each with 3 products and 2 attentions of 100 us, of which a start
  * of 30 us stays. Where keys and values are joined to those before, nothing runs again. A row that
  * is picked of what an encoder gives, for other layers, is no word. */

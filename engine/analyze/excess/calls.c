@@ -1,5 +1,7 @@
 #include "analyze/excess/calls.h"
 
+enum { FEWEST_PARTS = 16 }; /* a stage of a network has fewer layers between a split and a join */
+
 static const double ALIKE = 0.7; /* of the ways from one op to the next of its type are as long */
 
 bool calls_open(struct call_rows *rows, struct ledger *ledger)
@@ -71,9 +73,46 @@ static bool picks_words(const struct call_rows *rows, const struct stretch *stre
     return false;
 }
 
+/* An array is taken apart right before the first call, or in it, and not again in the second. */
+static bool is_split_once(const struct call_rows *rows, const struct stretch *stretch)
+{
+    const struct ledger *ledger = rows->ledger;
+    uint32_t             second = stretch->first + stretch->distance;
+    uint32_t             split = 0;
+
+    for (uint32_t u = stretch->first ? rows->ops[stretch->first - 1] : 0;
+         u < rows->ops[second + stretch->distance - 1]; u++) {
+        const struct work_unit *unit = &ledger->units.items[u];
+
+        if (unit->kind != UNIT_OP ||
+            !str_fits(unit_type(ledger, unit), "aten::split*|aten::chunk|aten::tensor_split|"
+                                               "aten::unbind"))
+            continue;
+        if (u >= rows->ops[second])
+            return false;
+        split++;
+    }
+    return split == 1;
+}
+
+/* Dozens of calls for the parts of an array, whose results are put together. */
+static bool takes_parts(const struct call_rows *rows, const struct stretch *stretch)
+{
+    uint32_t behind = stretch->first + stretch->calls * stretch->distance;
+
+    if (stretch->calls < FEWEST_PARTS || !is_split_once(rows, stretch))
+        return false;
+    while (behind < rows->count &&
+           call_op(rows, behind)->type == call_op(rows, behind - stretch->distance)->type)
+        behind++;
+    return behind < rows->count &&
+           str_fits(unit_type(rows->ledger, call_op(rows, behind)), "*::cat|*::concat|*::stack");
+}
+
 struct call_traits calls_look_at(const struct call_rows *rows, const struct stretch *stretch)
 {
-    struct call_traits is = { .picks_words = picks_words(rows, stretch) };
+    struct call_traits is = { .picks_words = picks_words(rows, stretch),
+                              .takes_parts = takes_parts(rows, stretch) };
     uint32_t           behind = 0; /* the last product */
     bool               joins;
     bool is_told = false; /* what comes out is, in classes: sums of that are no state */
@@ -139,27 +178,23 @@ static uint32_t usual_distance(const struct call_rows *rows, uint32_t first, con
     return (double)same >= ALIKE * all ? usual : 0;
 }
 
-/* Distances between ops that are done once for a call, of which it is one of those found here. */
-bool calls_distances(struct call_rows *rows, uint32_t distances[MOST_DISTANCES], uint32_t *count)
+/* Adds the distances between rows with the same key. false: out of memory. */
+static bool add_distances(const struct call_rows *rows, const uint32_t *keys, uint32_t *next,
+                          uint32_t distances[MOST_DISTANCES], uint32_t *count)
 {
-    struct ledger *ledger = rows->ledger;
-    uint32_t      *next = arena_new_array(ledger->scratch, uint32_t, (size_t)rows->count + 1);
-    struct id_map  first = { .arena = ledger->scratch }; /* by type */
+    struct id_map first = { .arena = rows->ledger->scratch }; /* by key */
 
-    if (!next)
-        return false;
     for (uint32_t row = rows->count; row-- > 0;) {
-        uint32_t behind = id_map_get(&first, call_op(rows, row)->type);
+        uint32_t behind = id_map_get(&first, keys[row]);
 
         next[row] = behind == NO_ID ? rows->count : behind;
-        if (!id_map_put(&first, call_op(rows, row)->type, row))
+        if (!id_map_put(&first, keys[row], row))
             return false;
     }
-    *count = 0;
     for (uint32_t row = 0; row < rows->count && *count < MOST_DISTANCES; row++) {
         uint32_t distance, known = 0;
 
-        if (id_map_get(&first, call_op(rows, row)->type) != row)
+        if (id_map_get(&first, keys[row]) != row)
             continue;
         distance = usual_distance(rows, row, next);
         while (known < *count && distances[known] != distance)
@@ -168,6 +203,40 @@ bool calls_distances(struct call_rows *rows, uint32_t distances[MOST_DISTANCES],
             distances[(*count)++] = distance;
     }
     return true;
+}
+
+/* Numbers for two types in a row, which may come once in a call whose types all come often. */
+static bool number_pairs(const struct call_rows *rows, uint32_t *keys)
+{
+    struct id_map numbers = { .arena = rows->ledger->scratch }; /* by type */
+    uint32_t      count = 0;
+
+    for (uint32_t row = 0; row < rows->count; row++) {
+        uint32_t type = call_op(rows, row)->type;
+
+        keys[row] = id_map_get(&numbers, type);
+        if (keys[row] == NO_ID && !id_map_put(&numbers, type, keys[row] = count++))
+            return false;
+    }
+    for (uint32_t row = 0; row + 1 < rows->count; row++)
+        keys[row] = keys[row] * count + keys[row + 1];
+    return true;
+}
+
+/* Distances between ops that are done once for a call, of which it is one of those found here. */
+bool calls_distances(struct call_rows *rows, uint32_t distances[MOST_DISTANCES], uint32_t *count)
+{
+    struct ledger *ledger = rows->ledger;
+    uint32_t      *next = arena_new_array(ledger->scratch, uint32_t, (size_t)rows->count + 1);
+    uint32_t      *keys = arena_new_array(ledger->scratch, uint32_t, (size_t)rows->count + 1);
+
+    *count = 0;
+    if (!next || !keys)
+        return false;
+    for (uint32_t row = 0; row < rows->count; row++)
+        keys[row] = call_op(rows, row)->type;
+    return add_distances(rows, keys, next, distances, count) && number_pairs(rows, keys) &&
+           add_distances(rows, keys, next, distances, count);
 }
 
 bool calls_longest(struct call_rows *rows, struct stretch *best)

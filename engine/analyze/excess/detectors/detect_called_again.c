@@ -1,7 +1,8 @@
 /* called_again, uncached_rounds: a network that is called several times in a step that does not
  * train, told by the names of ops alone, so that recordings without shapes show it too. The same
  * row of ops comes again at one distance. What sets a call apart from a layer is an op that is done
- * once for a call: ids looked up, a value picked, read or handed over; or many products.
+ * once for a call: ids looked up, a value picked, read or handed over; or many products; or that
+ * dozens of them lie between a split and a join.
  * Calls that write a text are rounds of a loop: where no round keeps keys and values, each runs all
  * words again. */
 #include "analyze/excess/calls.h"
@@ -19,8 +20,9 @@ static const double LEAST_SHARE = 0.05;
 
 static bool is_call(const struct call_traits *is)
 {
-    return is->products >= FEWEST_PRODUCTS && (is->looks_up || is->picks || is->reads ||
-                                               is->is_handed || is->products >= MANY_PRODUCTS);
+    return is->products >= FEWEST_PRODUCTS &&
+           (is->looks_up || is->picks || is->reads || is->is_handed || is->takes_parts ||
+            is->products >= MANY_PRODUCTS);
 }
 
 /* Words so far grow by one joined before the layers or behind them; keys and values would be
@@ -34,8 +36,29 @@ static bool keeps_nothing(const struct call_traits *is)
     return calls_write_text(is) && attentions >= 2 && is->joined >= 1 && 2 * is->kept <= attentions;
 }
 
-static bool find_calls(struct call_rows *rows, bool (*fits)(const struct call_traits *is),
-                       struct stretch   *best)
+/* What of an op or a pause the other calls could spare, where ops up to `small_ns` only start. */
+typedef double share_of_unit(const struct work_unit *unit, double small_ns, uint32_t calls);
+
+struct kind {
+    bool (*fits)(const struct call_traits *is);
+    share_of_unit *share_of;
+    bool           keeps_first; /* it is needed as it is */
+};
+
+static bool may_be_steps(const struct call_rows *rows, const struct stretch *stretch)
+{
+    const struct ledger *ledger = rows->ledger;
+    uint32_t             last = stretch->first + stretch->calls * stretch->distance - 1;
+    double               ns = 0;
+
+    if (ledger->study->steps.source != STEPS_WHOLE_TRACE)
+        return false;
+    for (uint32_t u = rows->ops[stretch->first]; u <= rows->ops[last]; u++)
+        ns += ledger->units.items[u].ns;
+    return ns > MOST_OF_ALL * ledger->total_ns;
+}
+
+static bool find_calls(struct call_rows *rows, const struct kind *kind, struct stretch *best)
 {
     uint32_t distances[MOST_DISTANCES], count;
 
@@ -50,7 +73,7 @@ static bool find_calls(struct call_rows *rows, bool (*fits)(const struct call_tr
             struct call_traits is = calls_look_at(rows, &stretch);
 
             if (stretch.calls * stretch.distance > best->calls * best->distance && is_call(&is) &&
-                fits(&is))
+                kind->fits(&is) && (kind->keeps_first || !may_be_steps(rows, &stretch)))
                 *best = stretch;
         }
     }
@@ -63,22 +86,18 @@ static bool is_other_call(const struct call_traits *is)
 }
 
 /* With keys and values kept, each op is still to be started, for one word. */
-static double share_of_words(const struct call_rows *rows, const struct work_unit *unit,
-                             const struct stretch *stretch)
+static double share_of_words(const struct work_unit *unit, double small_ns, uint32_t calls)
 {
-    double small_ns = SMALL_OP * rows->ledger->start_ns;
-
-    (void)stretch;
+    (void)calls;
     return unit->kind == UNIT_OP && unit->typical_ns > small_ns ? 1 - small_ns / unit->typical_ns
                                                                 : 0;
 }
 
 /* Once for all calls small ops go; whether the work of large ones does is between what a batch
  * leaves, all of it, and what one call with the same inputs leaves. */
-static double share_of_calls(const struct call_rows *rows, const struct work_unit *unit,
-                             const struct stretch *stretch)
+static double share_of_calls(const struct work_unit *unit, double small_ns, uint32_t calls)
 {
-    double share = 1 - 1.0 / stretch->calls, small_ns = SMALL_OP * rows->ledger->start_ns;
+    double share = 1 - 1.0 / calls;
 
     if (!unit_goes_with_ops(unit) || unit->typical_ns <= 0)
         return 0;
@@ -87,38 +106,45 @@ static double share_of_calls(const struct call_rows *rows, const struct work_uni
     return unit->typical_ns > small_ns ? share * (1 + small_ns / unit->typical_ns) / 2 : share;
 }
 
-struct kind {
-    bool (*fits)(const struct call_traits *is);
-    double (*share_of)(const struct call_rows *rows, const struct work_unit *unit,
-                       const struct stretch *stretch);
-    bool keeps_first; /* it is needed as it is */
-};
+/* Parts of an array are as large as somebody chose, and all of them are worked on: what an op takes
+ * above its start stays. */
+static double share_of_parts(const struct work_unit *unit, double start_ns, uint32_t calls)
+{
+    double share = 1 - 1.0 / calls;
+
+    if (!unit_goes_with_ops(unit) || unit->typical_ns <= 0)
+        return 0;
+    if (unit->kind != UNIT_OP)
+        return unit->typical_ns > LONGEST_GAP ? share * LONGEST_GAP / unit->typical_ns : share;
+    return unit->typical_ns > start_ns ? share * start_ns / unit->typical_ns : share;
+}
 
 static bool claim(struct call_rows *rows, const struct detector *self, const struct kind *kind,
                   const struct stretch *stretch, uint32_t *cell)
 {
-    struct ledger *ledger = rows->ledger;
-    uint32_t       from = stretch->first + (kind->keeps_first ? stretch->distance : 0);
-    uint32_t       first = rows->ops[from];
-    uint32_t       end = rows->ops[stretch->first + stretch->calls * stretch->distance - 1] + 1;
-    double         ns = 0, left_ns = 0, whole_ns = 0;
+    struct ledger     *ledger = rows->ledger;
+    uint32_t           from = stretch->first + (kind->keeps_first ? stretch->distance : 0);
+    uint32_t           first = rows->ops[from];
+    uint32_t           end = rows->ops[stretch->first + stretch->calls * stretch->distance - 1] + 1;
+    struct call_traits is = calls_look_at(rows, stretch);
+    bool               takes_parts = !kind->keeps_first && is.takes_parts;
+    share_of_unit     *share_of = takes_parts ? share_of_parts : kind->share_of;
+    double             small_ns = (takes_parts ? 1 : SMALL_OP) * ledger->start_ns;
+    double             ns = 0, left_ns = 0, whole_ns = 0;
 
+    if (!kind->keeps_first && may_be_steps(rows, stretch))
+        return true;
     for (uint32_t u = first; u < end; u++) {
         const struct work_unit *unit = &ledger->units.items[u];
 
         whole_ns += unit->ns;
         left_ns += unit->left_ns;
-        ns += unit->left_ns * kind->share_of(rows, unit, stretch);
+        ns += unit->left_ns * share_of(unit, small_ns, stretch->calls);
     }
     if (left_ns < LEAST_LEFT * whole_ns ||
         ns < LEAST_SHARE * ledger->total_ns / (double)ledger->step_count)
         return true;
-    if (ledger->study->steps.source == STEPS_WHOLE_TRACE && !kind->keeps_first &&
-        whole_ns > MOST_OF_ALL * ledger->total_ns)
-        return true;
     if (*cell == NO_ID) {
-        struct call_traits is = calls_look_at(rows, stretch);
-
         *cell = ledger_cell(ledger, self, &ledger->units.items[first]);
         if (*cell == NO_ID ||
             !ledger_tell(ledger, *cell, "the same %u ops, %u of them products, %u times in a row%s",
@@ -128,7 +154,7 @@ static bool claim(struct call_rows *rows, const struct detector *self, const str
     }
     for (uint32_t u = first; u < end; u++)
         ledger_claim(ledger, *cell, &ledger->units.items[u],
-                     kind->share_of(rows, &ledger->units.items[u], stretch));
+                     share_of(&ledger->units.items[u], small_ns, stretch->calls));
     return true;
 }
 
@@ -145,7 +171,7 @@ static bool find_kind(struct ledger *ledger, const struct detector *self, const 
         struct stretch stretch;
 
         calls_of_step(&rows, step);
-        if (!find_calls(&rows, kind->fits, &stretch))
+        if (!find_calls(&rows, kind, &stretch))
             return false;
         /* Those of several requests are as far from each other. */
         for (uint32_t row = 0;
