@@ -178,9 +178,9 @@ static uint32_t usual_distance(const struct call_rows *rows, uint32_t first, con
     return (double)same >= ALIKE * all ? usual : 0;
 }
 
-/* Adds the distances between rows with the same key. false: out of memory. */
-static bool add_distances(const struct call_rows *rows, const uint32_t *keys, uint32_t *next,
-                          uint32_t distances[MOST_DISTANCES], uint32_t *count)
+/* The distances between rows with the same key. false: out of memory. */
+static bool distances_of(const struct call_rows *rows, const uint32_t *keys, uint32_t *next,
+                         uint32_t distances[MOST_DISTANCES], uint32_t *count)
 {
     struct id_map first = { .arena = rows->ledger->scratch }; /* by key */
 
@@ -191,6 +191,7 @@ static bool add_distances(const struct call_rows *rows, const uint32_t *keys, ui
         if (!id_map_put(&first, keys[row], row))
             return false;
     }
+    *count = 0;
     for (uint32_t row = 0; row < rows->count && *count < MOST_DISTANCES; row++) {
         uint32_t distance, known = 0;
 
@@ -223,20 +224,19 @@ static bool number_pairs(const struct call_rows *rows, uint32_t *keys)
     return true;
 }
 
-/* Distances between ops that are done once for a call, of which it is one of those found here. */
-bool calls_distances(struct call_rows *rows, uint32_t distances[MOST_DISTANCES], uint32_t *count)
+bool calls_distances(struct call_rows *rows, bool of_pairs, uint32_t distances[MOST_DISTANCES],
+                     uint32_t *count)
 {
     struct ledger *ledger = rows->ledger;
     uint32_t      *next = arena_new_array(ledger->scratch, uint32_t, (size_t)rows->count + 1);
     uint32_t      *keys = arena_new_array(ledger->scratch, uint32_t, (size_t)rows->count + 1);
 
-    *count = 0;
     if (!next || !keys)
         return false;
     for (uint32_t row = 0; row < rows->count; row++)
         keys[row] = call_op(rows, row)->type;
-    return add_distances(rows, keys, next, distances, count) && number_pairs(rows, keys) &&
-           add_distances(rows, keys, next, distances, count);
+    return (!of_pairs || number_pairs(rows, keys)) &&
+           distances_of(rows, keys, next, distances, count);
 }
 
 bool calls_longest(struct call_rows *rows, struct stretch *best)
@@ -244,7 +244,7 @@ bool calls_longest(struct call_rows *rows, struct stretch *best)
     uint32_t distances[MOST_DISTANCES], count;
 
     *best = (struct stretch) { 0 };
-    if (!calls_distances(rows, distances, &count))
+    if (!calls_distances(rows, false, distances, &count))
         return false;
     for (uint32_t d = 0; d < count; d++)
         for (struct stretch stretch = { 0 }; calls_next(

@@ -32,9 +32,10 @@ bool call_is_pick(const struct ledger *ledger, const struct work_unit *unit);
 /* What is picked at `row` can be looked up next: no layer lies between. */
 bool call_is_looked_up(const struct call_rows *rows, uint32_t row);
 
-/* Distances between ops that are done once for a call, of which it is one of those found here.
- * false: out of memory. */
-bool calls_distances(struct call_rows *rows, uint32_t distances[MOST_DISTANCES], uint32_t *count);
+/* Distances between ops that are done once for a call, of which it is one of those found here; of
+ * pairs: between two ops in a row, where each alone comes often. false: out of memory. */
+bool calls_distances(struct call_rows *rows, bool of_pairs, uint32_t distances[MOST_DISTANCES],
+                     uint32_t *count);
 /* The next stretch of enough calls at that distance, from `row` on. false: there is none. */
 bool calls_next(const struct call_rows *rows, uint32_t row, uint32_t distance,
                 struct stretch *stretch);

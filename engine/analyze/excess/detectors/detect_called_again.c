@@ -58,12 +58,12 @@ static bool may_be_steps(const struct call_rows *rows, const struct stretch *str
     return ns > MOST_OF_ALL * ledger->total_ns;
 }
 
-static bool find_calls(struct call_rows *rows, const struct kind *kind, struct stretch *best)
+static bool find_calls_at(struct call_rows *rows, const struct kind *kind, bool of_pairs,
+                          struct stretch *best)
 {
     uint32_t distances[MOST_DISTANCES], count;
 
-    *best = (struct stretch) { 0 };
-    if (!calls_distances(rows, distances, &count))
+    if (!calls_distances(rows, of_pairs, distances, &count))
         return false;
     for (uint32_t d = 0; d < count; d++) {
         struct stretch stretch = { 0 };
@@ -73,11 +73,20 @@ static bool find_calls(struct call_rows *rows, const struct kind *kind, struct s
             struct call_traits is = calls_look_at(rows, &stretch);
 
             if (stretch.calls * stretch.distance > best->calls * best->distance && is_call(&is) &&
-                kind->fits(&is) && (kind->keeps_first || !may_be_steps(rows, &stretch)))
+                kind->fits(&is) && (is.takes_parts || !of_pairs) &&
+                (kind->keeps_first || !may_be_steps(rows, &stretch)))
                 *best = stretch;
         }
     }
     return true;
+}
+
+/* Two ops in a row come by chance, too: they tell calls for parts of an array alone. */
+static bool find_calls(struct call_rows *rows, const struct kind *kind, struct stretch *best)
+{
+    *best = (struct stretch) { 0 };
+    return find_calls_at(rows, kind, false, best) &&
+           (kind->keeps_first || find_calls_at(rows, kind, true, best));
 }
 
 static bool is_other_call(const struct call_traits *is)
