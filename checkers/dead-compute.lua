@@ -53,6 +53,13 @@ local kinds = {
     remedy = { text = "Run the branch whose result is taken, as the head of the task at hand, and none beside it; "
                  .. "where the others' results are read without being trained, put them under torch.no_grad().",
                code = "y = heads[task](h)   # instead of [head(h) for head in heads][task]" } },
+  { flaw = "detached-rounds", confidence = "medium",
+    title = "A network runs over its own results, and nothing goes back through these rounds: recording them takes %s",
+    time = "recording rounds for gradients",
+    remedy = { text = "Run rounds whose result is detached, as the warm-up of a roll-out, without recording them: what "
+                 .. "autograd keeps of them is new memory in each step.",
+               code = "with torch.no_grad():\n    for _ in range(warm_up): state = net(state)\n"
+                 .. "loss = criterion(net(state), target)   # not net(state.detach()) behind recorded rounds" } },
   { flaw = "cut-results", confidence = "medium",
     title = "Results of which only a part is taken: %s a step too much", time = "computing what is cut off",
     remedy = { text = "Cut first, then compute: last positions and chosen rows belong in front of the product, and a "
@@ -183,7 +190,9 @@ the product times the share thrown away. So are ops by number (activations, resi
 part in four or more is then taken, products of all rows with all others whose diagonal is taken, tables that are
 shuffled whole for a batch, and layers of a graph network but for the nodes that those taken in the end reach, with as
 many edges a node as there are on average. Of like branches in a row, two thirds of which autograd records and goes back
-through none, all of these. In compiled programs of JAX the parts of results are followed back that
+through none, all of these; where it is the last that is trained in each of three steps and more, the others are rounds
+before it, and three tenths go: what recording them takes. In compiled programs of JAX the parts of results are followed
+back that
 slices take, through what works element by element and reductions, to the products that make them. Fourier transforms
 of complex numbers whose data is real, or of which the real part alone is taken, count half. In TensorFlow, networks of
 the same layers beside each other that are joined behind a choice of one or two of them and its mask: all but those;

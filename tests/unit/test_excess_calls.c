@@ -462,6 +462,38 @@ TEST(heads_beside_the_one_that_is_trained)
     }
 }
 
+/* Three steps of four rounds of 210 us, of which the last one is trained: recording the three
+ * before takes 0.3 of them. Where it is another one in each step they are heads, and three are not
+ * needed. */
+TEST(rounds_before_the_one_that_is_trained)
+{
+    static const char *const round[] = { "aten::linear", "aten::gelu", "aten::linear" };
+
+    for (int are_heads = 0; are_heads < 2; are_heads++) {
+        struct program program;
+
+        begin(&program);
+        for (int step = 0; step < 3; step++) {
+            for (int i = 0; i < 4; i++)
+                for (int op = 0; op < 3; op++) {
+                    uint32_t tag = run(&program, round[op], NULL, op == 1 ? 10000 : 100000);
+
+                    if (i == (are_heads ? step : 3))
+                        builder_flow(&program.b, tag, tag, FLOW_FORWARD_BACKWARD);
+                    builder_stat(&program.b, tag, STAT_SEQUENCE, 12 * step + 3 * i + op);
+                }
+            node(&program, "aten::mm", NULL, 1000000);
+            if (step < 2)
+                end_step(&program);
+        }
+        finish(&program);
+        assert_true(fabs(claimed(&program, "detached-rounds") - (are_heads ? 0 : 3 * 210e3 * 0.3)) <
+                    1);
+        assert_true(fabs(claimed(&program, "idle-branches") - (are_heads ? 3 * 210e3 : 0)) < 1);
+        builder_free(&program.b);
+    }
+}
+
 /* Eight words, each looked up, through a recurrent layer and a head, three ops of 10 us: 7/8 of 240
  * us. Not where what is picked behind the head is looked up next, nor where the layer's input is
  * made by a product, as attention makes it of the last state. */
