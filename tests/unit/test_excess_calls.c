@@ -92,31 +92,33 @@ TEST(views_of_a_picture)
     builder_free(&program.b);
 }
 
-/* Sixteen calls for the parts of an array, whose results are joined: of seven ops each a start of 5
- * us, once for all. Layers of a network are not split and joined, nor is each part of one. */
+/* Sixteen calls for the parts of an array, whose results are joined: of seven ops each, and of the
+ * slice where each cuts its part, a start of 5 us, once for all. Layers of a network are not split
+ * and joined, nor is each part of one. */
 TEST(parts_of_an_array)
 {
     static const char *const call[] = { "aten::linear", "aten::relu", "aten::linear", "aten::relu",
                                         "aten::linear", "aten::relu", "aten::linear", NULL };
-    enum { PARTS, LAYERS, OWN_PARTS, WAYS };
+    enum { PARTS, SLICES, LAYERS, OWN_PARTS, WAYS };
 
     for (int way = PARTS; way < WAYS; way++) {
+        int            claimed_ops = way == PARTS ? 7 : way == SLICES ? 8 : 0;
         struct program program;
 
         begin(&program);
         if (way == PARTS)
             run(&program, "aten::split", NULL, 5000);
         for (int i = 0; i < 16; i++) {
-            if (way == OWN_PARTS)
-                run(&program, "aten::split", NULL, 5000);
+            if (way == SLICES || way == OWN_PARTS)
+                run(&program, way == SLICES ? "aten::slice" : "aten::split", "f32[128,8]", 5000);
             for (size_t op = 0; call[op]; op++)
                 run(&program, call[op], "f32[8,8]", op % 2 ? 5000 : 20000);
         }
         if (way != LAYERS)
             run(&program, "aten::cat", NULL, 5000);
         finish(&program);
-        assert_true(fabs(claimed(&program, "called-again") -
-                         (way == PARTS ? 16 * 7 * 5000 * 15.0 / 16 : 0)) < 1);
+        assert_true(fabs(claimed(&program, "called-again") - 16 * claimed_ops * 5000 * 15.0 / 16) <
+                    1);
         assert_sums(&program);
         builder_free(&program.b);
     }

@@ -95,12 +95,27 @@ static bool is_split_once(const struct call_rows *rows, const struct stretch *st
     return split == 1;
 }
 
+/* Each call begins with a slice, and cuts nothing else. */
+static bool is_sliced(const struct call_rows *rows, const struct stretch *stretch)
+{
+    uint32_t slices = 0;
+
+    for (uint32_t row = stretch->first; row < stretch->first + stretch->distance; row++)
+        if (str_fits(unit_type(rows->ledger, call_op(rows, row)), "aten::slice|aten::narrow")) {
+            slices++;
+            if (row != stretch->first)
+                return false;
+        }
+    return slices == 1;
+}
+
 /* Dozens of calls for the parts of an array, whose results are put together. */
 static bool takes_parts(const struct call_rows *rows, const struct stretch *stretch)
 {
     uint32_t behind = stretch->first + stretch->calls * stretch->distance;
 
-    if (stretch->calls < FEWEST_PARTS || !is_split_once(rows, stretch))
+    if (stretch->calls < FEWEST_PARTS ||
+        (!is_split_once(rows, stretch) && !is_sliced(rows, stretch)))
         return false;
     while (behind < rows->count &&
            call_op(rows, behind)->type == call_op(rows, behind - stretch->distance)->type)
