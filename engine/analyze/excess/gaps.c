@@ -215,15 +215,28 @@ static struct gap gap_of(const struct search *search, uint32_t op)
     return evenly(1);
 }
 
-/* An element of a tuple stands behind what holds the tuple. */
-static void mark_takers(struct search *search, uint32_t op)
+static void mark_consumers(struct search *search, uint32_t op)
 {
     struct op_ids consumers = op_graph_consumers(search->axes->waste->graph, op);
 
-    for (size_t i = 0; i < consumers.count; i++) {
+    for (size_t i = 0; i < consumers.count; i++)
         search->is_due[consumers.ids[i]] = true;
-        if (waste_is(search->axes->waste, consumers.ids[i], "tuple|fusion"))
-            mark_takers(search, consumers.ids[i]);
+}
+
+/* An element of a tuple stands behind the fusion that gives the tuple. */
+static void mark_takers(struct search *search, uint32_t op)
+{
+    const struct waste *waste = search->axes->waste;
+    struct op_ids       consumers = op_graph_consumers(waste->graph, op);
+
+    mark_consumers(search, op);
+    for (size_t i = 0; i < consumers.count; i++) {
+        uint32_t      tuple = consumers.ids[i];
+        struct op_ids holders = op_graph_consumers(waste->graph, tuple);
+
+        for (size_t h = 0; waste_is(waste, tuple, "tuple") && h < holders.count; h++)
+            if (waste->compiled->root[holders.ids[h]] == tuple)
+                mark_consumers(search, holders.ids[h]);
     }
 }
 
