@@ -339,6 +339,9 @@ TEST(places_that_are_thrown_away)
     run(&program, "aten::linear", "f32[2,50,96] f32[96,96]", 3000000);
     cut(&program, "f32[2,50,96]", "aten::select", "['', '1', '-1']");
     run(&program, "aten::mean", "f32[2,50,96]", 100000);
+    run(&program, "aten::mm", "f32[60,60] f32[60,7]", 3000000);
+    run(&program, "aten::index", "f32[60,7]", 5000);
+    run(&program, "aten::log_softmax", "f32[5,7]", 100000);
     finish(&program);
     assert_true(fabs(claimed(&program, "thrown-rows") - places - rows) < 1);
     assert_sums(&program);

@@ -190,16 +190,21 @@ static bool is_taken_again(const struct ledger *ledger, const struct cut *cut, u
     return false;
 }
 
-/* A product whose result has the shape of *whole, which becomes that of its rows. */
+/* A product whose result has the shape of *whole, which becomes that of its rows. A square matrix
+ * is no rows of a batch, but the edges of a graph, whose layers pass all nodes on to each other. */
 static bool is_product_of_rows(const struct ledger *ledger, const struct work_unit *unit,
                                const struct cut *cut, struct tensor *whole)
 {
-    struct tensor result;
+    const struct tensor *left;
+    struct tensor        result;
 
     if (unit->op_class != OP_PRODUCT || cut->axis >= whole->rank - 1 ||
         !result_of(ledger, unit, &result) || !same_dims(&result, whole))
         return false;
-    *whole = *unit_left(ledger, unit);
+    left = unit_left(ledger, unit);
+    if (left->rank == 2 && left->dims[0] == left->dims[1])
+        return false;
+    *whole = *left;
     return true;
 }
 
