@@ -13,6 +13,13 @@ local PIPES = "multiprocessing/connection[.]py"
 local BEHIND_PIPES = "Do cheap work, as that of small environments, in this process: each message is pickled, written "
   .. "and wakes another. Of costly work send more at once, and take what it gives when the next is on its way."
 
+-- Arguments of jit that are static are looked up by their hash, which a tuple works out anew each time.
+local HASHED = {
+  text = "Give large data as arrays in arguments that are traced, by a class that is a pytree, and leave static what "
+    .. "is small: a static argument of jit is hashed in each call. Or let __hash__ give what was worked out once.",
+  code = "jax.tree_util.register_dataclass(Mesh, data_fields=['edges'], meta_fields=[])   # not static",
+}
+
 local function selects(cells)
   local list = {}
   for row in cells:top("ns", 64):each() do list[#list + 1] = { cell = row.cell } end
@@ -20,7 +27,11 @@ local function selects(cells)
 end
 
 -- What a step with long pauses does in them, and what to do.
-local function name_pauses(cells, ns, place, is_input, has_stacks)
+local function name_pauses(p, cells, ns, place, is_input)
+  local has_stacks = p.format ~= "kineto" or (p:has("coverage.has_stacks") and p.fact["coverage.has_stacks"])
+  if p.framework == "jax" and place:find("__hash__", 1, true) then
+    return ("Python hashes arguments for %s of each step"):format(fmt.ms(ns)), HASHED
+  end
   local piped_ns = cells:where { region = { like = PIPES } }:sum("ns")
   if not is_input and piped_ns >= 0.5 * ns then
     local is_environment = place:find("[Ee]nv") and place:find("connection", 1, true)
@@ -55,8 +66,7 @@ local function of_pauses(p, cfg, cells)
   -- At many places, a little at each, it is mostly the library's own, which cannot be moved.
   local is_spread = p.framework == "pytorch" and not has_stacks and worst[1].ns < cfg.min_place_part * ns
   local is_usual = is_once or (share < cfg.max_usual_share or is_spread) and not p:has("device.idle_share")
-  local title, remedy, is_transform = name_pauses(cells, ns, worst[1].region or "", worst[1].cause == "wait.input",
-    has_stacks)
+  local title, remedy, is_transform = name_pauses(p, cells, ns, worst[1].region or "", worst[1].cause == "wait.input")
   return finding {
     title = title,
     -- Where programs are compiled a little Python that makes the next batch is usual.
@@ -342,6 +352,12 @@ where it hides behind computation.]],
                               factor = 0, region = "in envs.py(9): step > multiprocessing/connection.py(246): recv" },
                             { cell = 2, flaw = "long-pause", cause = "python", grade = "B", ns = 1e6, share = 0.1,
                               factor = 0, region = "in policy.py(4): act" } } } },
+    { name = "a static argument of many numbers", framework = "jax", format = "xspace", finding = true,
+      severity = "warn", replay = { 3e6 },
+      facts = { ["step.ns"] = 1e7, ["python.path_ns"] = 3e6, ["host.python_before_ns"] = 0, ["part.compute_ns"] = 5e6 },
+      tables = { excess = { { cell = 1, flaw = "own-python", cause = "wait.input", grade = "A", ns = 3e6, share = 0.3,
+                              factor = 0, source_file = "sim.py",
+                              region = "sim.py:122 frame > <string>:2 __hash__" } } } },
     { name = "modules that are taken apart at each call", framework = "jax", format = "xspace", finding = true,
       severity = "info", impact_ns = 3.5e6,
       facts = { ["step.ns"] = 1e7, ["python.path_ns"] = 5e6, ["host.python_before_ns"] = 0, ["part.compute_ns"] = 4e6 },
