@@ -399,6 +399,35 @@ local TINY_ROUNDS = {
   code = "carry, ys = jax.lax.scan(step, carry, xs, unroll=4)   # time it: more is not always faster",
 }
 
+-- How far a window of step one reaches in each axis in which it does, by what is left of an array: a larger step would
+-- leave less than half. Windows below 5 x 5 are as cheap at once.
+local function window_of(row)
+  local from, to = (row.shapes or ""):match("^\\[([0-9,]+)\\].*?->\\[([0-9,]+)\\]")
+  if (row.class or row.type) ~= "reduce" or not from then return nil end
+  local sides, left = {}, {}
+  for n in to:gmatch("[0-9]+") do left[#left + 1] = tonumber(n) end
+  local axis = 0
+  for n in from:gmatch("[0-9]+") do
+    axis = axis + 1
+    local less = left[axis] and tonumber(n) - left[axis]
+    if not less or less < 0 or less >= left[axis] then return nil end
+    if less > 0 then sides[#sides + 1] = less + 1 end
+  end
+  if axis ~= #left or #sides < 2 or math.min(table.unpack(sides)) < 5 then return nil end
+  return sides
+end
+
+-- The least, the most and the sum of a rectangle are those of its rows' and can be had side by side.
+local function by_sides(sides)
+  local ones = ("1, "):rep(#sides - 1)
+  return {
+    text = ("A window of %s at once looks at as many values for each result: take it along one axis, then along the "
+      .. "next of what that gave. Maxima, minima and sums stay what they are."):format(table.concat(sides, " x ")),
+    code = ("x = nn.max_pool(x, (%d, %s), padding='SAME')   # then along the next axis"):format(sides[1],
+      ones:sub(1, -3)),
+  }
+end
+
 -- Where a compiled program's time goes, by line: fusions have no names that tell.
 local function of_lines(p, cfg)
   if not p:has("work") then return nil end
@@ -417,7 +446,7 @@ local function of_lines(p, cfg)
     evidence[#evidence + 1] = { ("ops on arrays of %d elements and more"):format(size), large_ns, "ns",
                                 share = math.min(1, large_ns / step_ns) }
   end
-  local is_tiny = is_tiny_rounds(top, cfg)
+  local is_tiny, window = is_tiny_rounds(top, cfg), window_of(top.row)
   if is_tiny then
     evidence[#evidence + 1] = { "tiny ops a step in the loops of " .. top.key, top.tiny_calls, "count" }
     evidence[#evidence + 1] = { "each on average", top.tiny_ns / top.tiny_calls, "ns" }
@@ -427,7 +456,7 @@ local function of_lines(p, cfg)
     severity = "info", subject = { op = top.row.type }, locations = locations, evidence = evidence,
     condition = ("the ops of this line take %s of the step, %s accepted"):format(fmt.pct(top.ns / step_ns),
       fmt.pct(cfg.min_step_share)),
-    remedy = is_tiny and TINY_ROUNDS
+    remedy = is_tiny and TINY_ROUNDS or window and by_sides(window)
       or { text = ("Check that all of %s is needed: rows of padding, results that nothing reads, pairs that could "
                        .. "be a product, inputs larger than the task needs, work that is the same each time, a type "
                        .. "that this machine is slow in."):format(top.row.shapes or top.key) },
@@ -619,6 +648,12 @@ step.]],
                             source_line = 7, ns = 4e6 } },
                  excess = { { cell = 1, flaw = "costly-class", cause = "bytes", grade = "C", ns = 1.5e6, share = 0.15,
                               factor = 0.1, detail = "concat" } } } },
+    -- 126 less 14 are left of both sides: 15 x 15.
+    { name = "windows of a picture", framework = "jax", format = "xspace", finding = true, severity = "info",
+      impact_ns = 3e6, facts = { ["step.ns"] = 1e7 },
+      tables = { op_types = { { type = "fusion", self_ns = 9e6 } },
+                 work = { { class = "reduce", type = "fusion", shapes = "[4,126,126,1]x[]->[4,112,112,1]",
+                            source_file = "train.py", source_line = 7, ns = 3e6 } } } },
     -- Arrays of 65536 elements are four times as large as the next: 3 and 3 ms. A size of 0.04 ms counts for nothing.
     { name = "pairs of rows in a compiled program", framework = "jax", format = "xspace", finding = true,
       severity = "info", impact_ns = 6e6, facts = { ["step.ns"] = 1e7 },
