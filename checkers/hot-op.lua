@@ -419,12 +419,12 @@ end
 
 -- The least, the most and the sum of a rectangle are those of its rows' and can be had side by side.
 local function by_sides(sides)
-  local ones = ("1, "):rep(#sides - 1)
+  local ones = (", 1"):rep(#sides - 1)
   return {
     text = ("A window of %s at once looks at as many values for each result: take it along one axis, then along the "
       .. "next of what that gave. Maxima, minima and sums stay what they are."):format(table.concat(sides, " x ")),
-    code = ("x = nn.max_pool(x, (%d, %s), padding='SAME')   # then along the next axis"):format(sides[1],
-      ones:sub(1, -3)),
+    code = ("x = jax.lax.reduce_window(x, -jnp.inf, jax.lax.max, (%d%s), (1%s), 'SAME')   # then along the next axis")
+      :format(sides[1], ones, ones),
   }
 end
 
