@@ -26,9 +26,13 @@ local function selects(cells)
   return list
 end
 
+local function has_python_stacks(p)
+  return p.format ~= "kineto" or p:has("coverage.has_stacks") and p.fact["coverage.has_stacks"]
+end
+
 -- What a step with long pauses does in them, and what to do.
 local function name_pauses(p, cells, ns, place, is_input)
-  local has_stacks = p.format ~= "kineto" or (p:has("coverage.has_stacks") and p.fact["coverage.has_stacks"])
+  local has_stacks = has_python_stacks(p)
   if p.framework == "jax" and place:find("__hash__", 1, true) then
     return ("Python hashes arguments for %s of each step"):format(fmt.ms(ns)), HASHED
   end
@@ -58,7 +62,7 @@ local function of_pauses(p, cfg, cells)
   local ns, worst = cells:sum("ns"), cells:top("ns", 3):rows()
   local evidence = { { "long pauses between ops a step", ns, "ns", share = math.min(1, ns / step_ns) } }
   for _, row in ipairs(worst) do evidence[#evidence + 1] = { row.region or "the step", row.ns, "ns" } end
-  local has_stacks = p.format ~= "kineto" or (p:has("coverage.has_stacks") and p.fact["coverage.has_stacks"])
+  local has_stacks = has_python_stacks(p)
 
   local share = cells:sum("share")
   -- What any program has of them: how much of it may go is not known.
