@@ -21,6 +21,10 @@ local classes = {
   scatter = { "Scattering elements takes", "Update only rows that are touched, or sum by sorted segments." },
   control = { "Starting rounds of loops takes", "More work a round: unroll the loop, or do it for the whole batch." },
 }
+-- By a number that is not known to be whole, as an exponential of a logarithm.
+local powers = { "Raising to powers takes",
+                 "A power by a whole number is a few products: x * x * x, Horner's scheme for a polynomial; a power by "
+                   .. "a half is a root." }
 local passes = { "Passes over memory take",
                  "Fewer passes over smaller arrays: cut to what is needed first, fuse, use a smaller type." }
 
@@ -63,6 +67,11 @@ local structures = {
                  .. "Adapters of two thin matrices are applied beside their weight, not added to it in each step; "
                  .. "project to few channels before resizing to many pixels.",
                code = "h = x @ w + (x @ a) @ b   # instead of x @ (w + a @ b)" } },
+  { flaw = "summed-products", time = "products of rows beyond that of their mean",
+    title = "All rows are multiplied, and then only their mean is taken: %s of each step too much",
+    remedy = { text = "Take the mean or the sum of the rows, or the average over places, first and multiply that: a "
+                 .. "layer without an activation gives the same; of a sum its bias counts as often as there are rows.",
+               code = "y = layer(x.mean(1))   # instead of layer(x).mean(1)" } },
 }
 
 local function structural(p, cfg)
@@ -85,6 +94,7 @@ local function costly(p, cfg)
     local class = classes[row.detail] or passes
     -- jax.random.permutation sorts the rows by random keys.
     if row.detail == "sort" and (row.region or ""):find("_shuffle", 1, true) then class = shuffles end
+    if (row.region or ""):find("/pow$") or row.op == "aten::pow" then class = powers end
     local all_ns = row.ns / math.max(1 - row.factor, 0.01)
     local place = row.source_file and ("%s:%d"):format(row.source_file:match("[^/]*$"), row.source_line or 0)
     list[#list + 1] = finding {

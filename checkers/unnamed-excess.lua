@@ -15,7 +15,7 @@ local named = "small-runs|run-again|metrics|model-built|side-product|worker-star
   .. "same-for-all|summed-rounds|fixed-targets|picked-parts|kept-diagonal|shuffled-rows|gathered-matrix|"
   .. "unreached-nodes|unfolded-convolution|formed-inverse|fresh-arrays|same-counts|square-diagonal|"
   .. "power-rounds|kept-window|kept-graph|weights-alone|unfused-region|turned-cache"
-  .. "|closure-fixed|idle-branches|detached-rounds|held-arguments|zero-filled|compiled-again"
+  .. "|closure-fixed|idle-branches|detached-rounds|held-arguments|zero-filled|compiled-again|summed-products"
 local ways = {
   ["wait.input"] = { "waits for data",
                      "Make the next batch beside the step: workers, prefetch, fewer and larger reads." },

@@ -347,3 +347,30 @@ TEST(places_that_are_thrown_away)
     assert_sums(&program);
     builder_free(&program.b);
 }
+
+/* A layer of 4 ms over 32 rows of each sample, of which the mean is taken, and a convolution of one
+ * place of 2 ms that is averaged over windows of 4 x 4: 31/32 and 15/16. Not where an activation
+ * lies between, where the sum is over what the layer gives, or where the rows are taken, too. */
+TEST(products_whose_mean_is_taken)
+{
+    struct program program;
+
+    start(&program);
+    run(&program, "aten::linear", "f32[2,32,96] f32[64,96]", 4000000);
+    cut(&program, "f32[2,32,64]", "aten::mean", "[\"\", \"[1]\", \"False\", \"\"]");
+    run(&program, "aten::conv2d", "f32[2,8,16,16] f32[24,8,1,1]", 2000000);
+    cut(&program, "f32[2,24,16,16]", "aten::avg_pool2d",
+        "[\"\", \"[4, 4]\", \"[]\", \"[0, 0]\", \"False\"]");
+    run(&program, "aten::linear", "f32[2,40,96] f32[64,96]", 4000000);
+    run(&program, "aten::relu", "f32[2,40,64]", 100000);
+    cut(&program, "f32[2,40,64]", "aten::mean", "[\"\", \"[1]\", \"False\", \"\"]");
+    run(&program, "aten::linear", "f32[2,50,96] f32[64,96]", 4000000);
+    cut(&program, "f32[2,50,64]", "aten::sum", "[\"\", \"[-1]\", \"False\", \"\"]");
+    run(&program, "aten::linear", "f32[2,60,96] f32[64,96]", 4000000);
+    cut(&program, "f32[2,60,64]", "aten::mean", "[\"\", \"[1]\", \"False\", \"\"]");
+    run(&program, "aten::relu", "f32[2,60,64]", 100000);
+    finish(&program);
+    assert_true(fabs(claimed(&program, "summed-products") - 4e6 * 31 / 32 - 2e6 * 15 / 16) < 1);
+    assert_sums(&program);
+    builder_free(&program.b);
+}

@@ -283,3 +283,46 @@ bool unit_is_forward_pause(const struct work_unit *unit)
 {
     return unit->kind == UNIT_PAUSE && unit->phase == UNIT_FORWARD;
 }
+
+bool unit_product_result(const struct ledger *ledger, const struct work_unit *unit,
+                         struct tensor *result)
+{
+    struct str           type = unit_type(ledger, unit);
+    const struct tensor *left = unit_left(ledger, unit);
+    const struct tensor *right = unit_right(ledger, unit);
+
+    if (!left || !right || left->rank < 2 || right->rank != 2)
+        return false;
+    *result = *left;
+    result->dims[left->rank - 1] = str_ends(type, STR("linear")) ? right->dims[0] : right->dims[1];
+    return true;
+}
+
+static bool takes(const struct ledger *ledger, const struct work_unit *unit,
+                  const struct tensor *whole)
+{
+    for (uint32_t i = 0; unit_input(ledger, unit, i); i++)
+        if (same_dims(unit_input(ledger, unit, i), whole))
+            return true;
+    return false;
+}
+
+bool units_take(const struct ledger *ledger, uint32_t first, uint32_t end,
+                const struct tensor *whole)
+{
+    enum { NEXT_FEW = 8 };
+    int looked = 0;
+
+    for (uint32_t u = first; u < end && looked < NEXT_FEW; u++) {
+        const struct work_unit *unit = &ledger->units.items[u];
+
+        if (unit->kind != UNIT_OP)
+            continue;
+        if (unit->phase != UNIT_FORWARD)
+            break;
+        if (takes(ledger, unit, whole))
+            return true;
+        looked += unit->op_class != OP_VIEW;
+    }
+    return false;
+}

@@ -143,6 +143,14 @@ bool unit_goes_with_ops(const struct work_unit *unit);
 /* Marks, by unit, those of the backward pass whose nodes are for an op of units [first, last], as
  * far as the recording tells. false: out of memory. */
 bool units_mark_backward(const struct ledger *ledger, uint32_t first, uint32_t last, bool *marks);
+/* What a product of rows with a matrix gives: the left operand with the columns of the right one.
+ * false: the recording does not tell. */
+bool unit_product_result(const struct ledger *ledger, const struct work_unit *unit,
+                         struct tensor *result);
+/* One of the next few ops of the forward pass, from unit `first` to `end`, takes an array of this
+ * shape. */
+bool units_take(const struct ledger *ledger, uint32_t first, uint32_t end,
+                const struct tensor *whole);
 /* Which part of a product's rows the next op keeps, as it cuts the others off; 1: all of them. */
 double unit_kept_rows(const struct ledger *ledger, uint32_t unit);
 /* Rows that a lookup in a table of two axes gives: of its ids, or of the first op before unit `end`

@@ -10,21 +10,6 @@ enum {
 };
 static const double MOST_KEPT = 0.5;
 
-/* Of the product's result: as its left operand, with the columns of the right one. */
-static bool result_of(const struct ledger *ledger, const struct work_unit *unit,
-                      struct tensor *result)
-{
-    struct str           type = unit_type(ledger, unit);
-    const struct tensor *left = unit_left(ledger, unit);
-    const struct tensor *right = unit_right(ledger, unit);
-
-    if (!left || !right || left->rank < 2 || right->rank != 2)
-        return false;
-    *result = *left;
-    result->dims[left->rank - 1] = str_ends(type, STR("linear")) ? right->dims[0] : right->dims[1];
-    return true;
-}
-
 /* The scalar at a place of "['', '1', '-1']". */
 static bool scalar_at(struct str text, size_t place, int64_t *value)
 {
@@ -147,7 +132,7 @@ double unit_kept_rows(const struct ledger *ledger, uint32_t at)
     struct tensor result;
     struct cut    cut;
 
-    if (!result_of(ledger, &ledger->units.items[at], &result))
+    if (!unit_product_result(ledger, &ledger->units.items[at], &result))
         return 1;
     for (uint32_t u = at + 1; u < ledger->units.count && u <= at + LOOK_AHEAD; u++) {
         const struct work_unit *unit = &ledger->units.items[u];
@@ -161,35 +146,6 @@ double unit_kept_rows(const struct ledger *ledger, uint32_t at)
     return 1;
 }
 
-static bool takes(const struct ledger *ledger, const struct work_unit *unit,
-                  const struct tensor *whole)
-{
-    for (uint32_t i = 0; unit_input(ledger, unit, i); i++)
-        if (same_dims(unit_input(ledger, unit, i), whole))
-            return true;
-    return false;
-}
-
-/* Something else behind the cut takes as large an array. */
-static bool is_taken_again(const struct ledger *ledger, const struct cut *cut, uint32_t end,
-                           const struct tensor *whole)
-{
-    int looked = 0;
-
-    for (uint32_t u = cut->last + 1; u < end && looked < LOOK_BEHIND; u++) {
-        const struct work_unit *unit = &ledger->units.items[u];
-
-        if (unit->kind != UNIT_OP)
-            continue;
-        if (unit->phase != UNIT_FORWARD)
-            break;
-        if (takes(ledger, unit, whole))
-            return true;
-        looked += unit->op_class != OP_VIEW;
-    }
-    return false;
-}
-
 /* A product whose result has the shape of *whole, which becomes that of its rows. A square matrix
  * is no rows of a batch, but the edges of a graph, whose layers pass all nodes on to each other. */
 static bool is_product_of_rows(const struct ledger *ledger, const struct work_unit *unit,
@@ -199,7 +155,7 @@ static bool is_product_of_rows(const struct ledger *ledger, const struct work_un
     struct tensor        result;
 
     if (unit->op_class != OP_PRODUCT || cut->axis >= whole->rank - 1 ||
-        !result_of(ledger, unit, &result) || !same_dims(&result, whole))
+        !unit_product_result(ledger, unit, &result) || !same_dims(&result, whole))
         return false;
     left = unit_left(ledger, unit);
     if (left->rank == 2 && left->dims[0] == left->dims[1])
@@ -262,7 +218,7 @@ static uint32_t find_first(const struct ledger *ledger, uint32_t begin, uint32_t
 
         if (unit->kind != UNIT_OP || unit->op_class == OP_VIEW || is_of_one_number(ledger, unit))
             continue;
-        if (unit->phase != UNIT_FORWARD || is_taken_again(ledger, cut, end, &whole))
+        if (unit->phase != UNIT_FORWARD || units_take(ledger, cut->last + 1, end, &whole))
             break;
         if (is_convolution_of_places(ledger, unit, cut, &whole))
             return u;
