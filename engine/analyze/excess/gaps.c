@@ -124,13 +124,21 @@ static struct gap of_both(const struct search *search, uint32_t op, uint32_t pla
 {
     struct gap a = handed_on(search, op, place), b = handed_on(search, op, place + 1);
 
-    if (is_constant(search, op_graph_operand(search->axes->waste->graph, op, place)))
-        return b;
-    if (is_constant(search, op_graph_operand(search->axes->waste->graph, op, place + 1)) || !a.cut)
-        return a;
-    if (a.cut == b.cut)
+    if (a.cut && a.cut == b.cut)
         return filled_of(&a) > filled_of(&b) ? a : b;
     return evenly(1);
+}
+
+/* A choice between a gradient and constants: those are the zeros of what lets it through or not. */
+static struct gap of_choice(const struct search *search, uint32_t op)
+{
+    const struct op_graph *graph = search->axes->waste->graph;
+
+    if (is_constant(search, op_graph_operand(graph, op, 1)))
+        return handed_on(search, op, 2);
+    if (is_constant(search, op_graph_operand(graph, op, 2)))
+        return handed_on(search, op, 1);
+    return of_both(search, op, 1);
 }
 
 /* A product, number by number: zero where one of them is. */
@@ -207,7 +215,7 @@ static struct gap gap_of(const struct search *search, uint32_t op)
     if (waste_is(waste, op, "add|subtract"))
         return of_both(search, op, 0);
     if (waste_is(waste, op, "select"))
-        return of_both(search, op, 1);
+        return of_choice(search, op);
     if (waste_is(waste, op, "dot|convolution"))
         return of_product(search, op);
     if (waste_is(waste, op, same) || waste_is(waste, op, "divide") || waste->adds[op])
