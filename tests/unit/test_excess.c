@@ -317,7 +317,7 @@ TEST(rows_that_are_thrown_away)
     run(&program, "aten::linear", "f32[2,40,96] f32[8000,96]", 4000000);
     tag = run(&program, "aten::select", "f32[2,40,8000]", 5000);
     builder_stat(&program.b, tag, STAT_CONCRETE_INPUTS,
-                 (int64_t)builder_name(&program.b, "['', '1', '-1']"));
+                 (int64_t)builder_name(&program.b, "[\"\", \"1\", \"-1\"]"));
     run(&program, "aten::linear", "f32[2,40,96] f32[96,96]", 4000000);
     run(&program, "aten::relu", "f32[2,40,96]", 100000);
     finish(&program);

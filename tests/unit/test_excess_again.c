@@ -77,7 +77,7 @@ TEST(a_prefix_with_a_head)
         snprintf(shapes, sizeof shapes, "f32[1,%d,900]", rows);
         tag = run(&program, "aten::select", shapes, 5000);
         builder_stat(&program.b, tag, STAT_CONCRETE_INPUTS,
-                     (int64_t)builder_name(&program.b, "['', '1', '-1']"));
+                     (int64_t)builder_name(&program.b, "[\"\", \"1\", \"-1\"]"));
     }
     finish(&program);
     assert_true(fabs(claimed(&program, "growing-prefix") - prefix) < 1);

@@ -325,8 +325,10 @@ TEST(places_that_are_thrown_away)
     run(&program, "aten::add_", "f32[] f32[]", 2000);
     run(&program, "aten::batch_norm", "f32[2,16,64,64] f32[16] f32[16]", 1000000);
     run(&program, "aten::relu", "f32[2,16,64,64]", 1000000);
-    cut(&program, "f32[2,16,64,64]", "aten::slice", "['', '2', '0', '9223372036854775807', '2']");
-    cut(&program, "f32[2,16,32,64]", "aten::slice", "['', '3', '0', '9223372036854775807', '2']");
+    cut(&program, "f32[2,16,64,64]", "aten::slice",
+        "[\"\", \"2\", \"0\", \"9223372036854775807\", \"2\"]");
+    cut(&program, "f32[2,16,32,64]", "aten::slice",
+        "[\"\", \"3\", \"0\", \"9223372036854775807\", \"2\"]");
     run(&program, "aten::mean", "f32[2,16,32,32]", 100000);
     run(&program, "aten::linear", "f32[2,20,96] f32[64,96]", 3000000);
     run(&program, "aten::relu", "f32[2,20,64]", 500000);
@@ -335,9 +337,9 @@ TEST(places_that_are_thrown_away)
     run(&program, "aten::log_softmax", "f32[4,8000]", 100000);
     run(&program, "aten::linear", "f32[2,30,96] f32[96,96]", 3000000);
     run(&program, "aten::add", "f32[2,30,96] f32[2,30,96]", 500000);
-    cut(&program, "f32[2,30,96]", "aten::select", "['', '1', '-1']");
+    cut(&program, "f32[2,30,96]", "aten::select", "[\"\", \"1\", \"-1\"]");
     run(&program, "aten::linear", "f32[2,50,96] f32[96,96]", 3000000);
-    cut(&program, "f32[2,50,96]", "aten::select", "['', '1', '-1']");
+    cut(&program, "f32[2,50,96]", "aten::select", "[\"\", \"1\", \"-1\"]");
     run(&program, "aten::mean", "f32[2,50,96]", 100000);
     run(&program, "aten::mm", "f32[60,60] f32[60,7]", 3000000);
     run(&program, "aten::index", "f32[60,7]", 5000);
@@ -345,6 +347,20 @@ TEST(places_that_are_thrown_away)
     finish(&program);
     assert_true(fabs(claimed(&program, "thrown-rows") - places - rows) < 1);
     assert_sums(&program);
+    builder_free(&program.b);
+}
+
+/* A step of a slice as large as can be written leaves the first of 70 rows: 69/70 of 3 ms. */
+TEST(a_cut_with_the_largest_step)
+{
+    struct program program;
+
+    start(&program);
+    run(&program, "aten::linear", "f32[2,70,96] f32[64,96]", 3000000);
+    cut(&program, "f32[2,70,64]", "aten::slice",
+        "[\"\", \"1\", \"0\", \"9223372036854775807\", \"9223372036854775807\"]");
+    finish(&program);
+    assert_true(fabs(claimed(&program, "thrown-rows") - 3e6 * 69 / 70) < 1);
     builder_free(&program.b);
 }
 

@@ -143,6 +143,13 @@ bool unit_goes_with_ops(const struct work_unit *unit);
 /* Marks, by unit, those of the backward pass whose nodes are for an op of units [first, last], as
  * far as the recording tells. false: out of memory. */
 bool units_mark_backward(const struct ledger *ledger, uint32_t first, uint32_t last, bool *marks);
+/* Charges a share of what is left of those to a cell. */
+bool ledger_claim_way_back(struct ledger *ledger, uint32_t cell, uint32_t first, uint32_t last,
+                           double share);
+/* The numbers of an op's scalar or list argument, by position: ["", "[2, 3]", "False"] has two at 1.
+ * Returns how many, up to `most`; 0: none were recorded there. */
+int unit_numbers(const struct ledger *ledger, const struct work_unit *unit, size_t place,
+                 int64_t *numbers, int most);
 /* What a product of rows with a matrix gives: the left operand with the columns of the right one.
  * false: the recording does not tell. */
 bool unit_product_result(const struct ledger *ledger, const struct work_unit *unit,

@@ -454,24 +454,60 @@ static bool mark_trained(struct ledger *ledger)
     return true;
 }
 
-bool units_mark_backward(const struct ledger *ledger, uint32_t first, uint32_t last, bool *marks)
+/* When the nodes start that are for an op of units [first, last], in order. */
+static bool find_ways(const struct ledger *ledger, uint32_t first, uint32_t last, int64_t **starts,
+                      size_t *count)
 {
-    const struct profile   *profile = ledger->study->profile;
     const struct work_unit *units = ledger->units.items;
-    VEC(int64_t) starts = { 0 };
+    VEC(int64_t) ways = { 0 };
 
     for (size_t way = first_way(ledger, units[first].start_ns);
          way < ledger->ways_back.count && ledger->ways_back.items[way].from_ns < units[last].end_ns;
          way++)
-        if (!vec_push(&starts, ledger->scratch, ledger->ways_back.items[way].to_ns))
+        if (!vec_push(&ways, ledger->scratch, ledger->ways_back.items[way].to_ns))
             return false;
-    if (starts.count)
-        qsort(starts.items, starts.count, sizeof *starts.items, sort_by_int64);
-    for (uint32_t u = last + 1; u < ledger->first_unit[units[first].step + 1]; u++)
-        marks[u] |=
-            units[u].phase == UNIT_BACKWARD && units[u].node != NO_ID &&
-            starts_within(starts.items, starts.count, event_start_ns(profile, units[u].node),
-                          event_end_ns(profile, units[u].node));
+    if (ways.count)
+        qsort(ways.items, ways.count, sizeof *ways.items, sort_by_int64);
+    *starts = ways.items;
+    *count = ways.count;
+    return true;
+}
+
+static bool is_way_back(const struct ledger *ledger, const struct work_unit *unit,
+                        const int64_t *starts, size_t count)
+{
+    const struct profile *profile = ledger->study->profile;
+
+    return unit->phase == UNIT_BACKWARD && unit->node != NO_ID &&
+           starts_within(starts, count, event_start_ns(profile, unit->node),
+                         event_end_ns(profile, unit->node));
+}
+
+bool units_mark_backward(const struct ledger *ledger, uint32_t first, uint32_t last, bool *marks)
+{
+    const struct work_unit *units = ledger->units.items;
+    int64_t                *starts;
+    size_t                  count;
+
+    if (!find_ways(ledger, first, last, &starts, &count))
+        return false;
+    for (uint32_t u = last + 1; count && u < ledger->first_unit[units[first].step + 1]; u++)
+        marks[u] |= is_way_back(ledger, &units[u], starts, count);
+    return true;
+}
+
+bool ledger_claim_way_back(struct ledger *ledger, uint32_t cell, uint32_t first, uint32_t last,
+                           double share)
+{
+    struct work_unit *units = ledger->units.items;
+    int64_t          *starts;
+    size_t            count;
+
+    if (!find_ways(ledger, first, last, &starts, &count))
+        return false;
+    for (uint32_t u = last + 1; count && u < ledger->first_unit[units[first].step + 1]; u++)
+        if (is_way_back(ledger, &units[u], starts, count))
+            ledger_claim(ledger, cell, &units[u], share);
     return true;
 }
 

@@ -121,22 +121,14 @@ static bool find_work(const struct ledger *ledger, uint32_t begin, struct pick *
  * and their way back. */
 static bool claim(struct ledger *ledger, const struct pick *pick, uint32_t cell)
 {
-    bool    *marks = ledger->has_backward
-                         ? arena_new_array(ledger->scratch, bool, ledger->units.count + 1)
-                         : NULL;
     uint32_t last = pick->at - 1;
     double   share = 1 - 1 / pick->parts;
 
-    if (ledger->has_backward && (!marks || !units_mark_backward(ledger, pick->first, last, marks)))
-        return false;
     ledger_claim_ops(ledger, cell, pick->first, last, share);
     if (pick->at + 1 < pick->upper_bound &&
         unit_is_forward_pause(&ledger->units.items[pick->at + 1]))
         ledger_claim(ledger, cell, &ledger->units.items[pick->at + 1], share);
-    for (uint32_t u = pick->at; marks && u < pick->upper_bound; u++)
-        if (marks[u])
-            ledger_claim(ledger, cell, &ledger->units.items[u], share);
-    return true;
+    return ledger_claim_way_back(ledger, cell, pick->first, last, share);
 }
 
 static bool find(struct ledger *ledger, const struct detector *self)

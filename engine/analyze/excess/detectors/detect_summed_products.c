@@ -6,45 +6,17 @@
 enum { LOOK_AHEAD = 4, MOST_NUMBERS = 4 };
 static const double MOST_KEPT = 0.25; /* fewer rows gain less than another pass may take */
 
-/* The numbers of an argument of ["", "[2, 3]", "False"]. Returns how many there are. */
-static int numbers_at(struct str text, size_t place, int64_t *numbers)
-{
-    struct str argument = { 0 };
-    int        count = 0;
-
-    for (size_t i = 0; i <= place; i++) {
-        (void)str_cut(&text, '"');
-        argument = str_cut(&text, '"');
-    }
-    while (argument.len && count < MOST_NUMBERS) {
-        struct str part = str_cut(&argument, ',');
-
-        while (part.len && (part.data[0] == '[' || part.data[0] == ' '))
-            part = str_slice(part, 1, part.len);
-        while (part.len && part.data[part.len - 1] == ']')
-            part = str_slice(part, 0, part.len - 1);
-        if (!part.len || !str_to_int64(part, &numbers[count]))
-            return 0;
-        count++;
-    }
-    return count;
-}
-
 /* Of the rows or places of `whole`, those that an op leaves which adds them up; 1: it is none.
  * `channel`: the axis of what a product gives for a row. */
 static double kept_by(const struct ledger *ledger, const struct work_unit *unit,
                       const struct tensor *whole, int channel)
 {
-    struct str type = unit_type(ledger, unit), text;
-    int64_t    name, numbers[MOST_NUMBERS];
+    struct str type = unit_type(ledger, unit);
+    bool       is_picture = whole->rank == 4 && channel == 1;
+    int64_t    numbers[MOST_NUMBERS];
+    int        count = unit_numbers(ledger, unit, 1, numbers, MOST_NUMBERS);
     double     kept = 1;
-    int        count;
 
-    if (unit->frame == NO_ID || !profile_stat(ledger->study->profile, STAT_CONCRETE_INPUTS,
-                                              ledger->path->frames.items[unit->frame].event, &name))
-        return 1;
-    text = profile_str(ledger->study->profile, (uint32_t)name);
-    count = numbers_at(text, 1, numbers);
     if (str_fits(type, "aten::mean|aten::sum")) {
         for (int i = 0; i < count; i++) {
             int64_t axis = numbers[i] + (numbers[i] < 0 ? whole->rank : 0);
@@ -53,16 +25,17 @@ static double kept_by(const struct ledger *ledger, const struct work_unit *unit,
                 return 1;
             kept /= (double)whole->dims[axis];
         }
-    } else if (str_equal(type, STR("aten::adaptive_avg_pool2d")) && count == 2) {
-        kept = (double)(numbers[0] * numbers[1]) / (double)(whole->dims[2] * whole->dims[3]);
-    } else if (str_equal(type, STR("aten::avg_pool2d")) && count == 2) {
+    } else if (str_equal(type, STR("aten::adaptive_avg_pool2d")) && is_picture && count == 2) {
+        kept = (double)numbers[0] * (double)numbers[1] /
+               ((double)whole->dims[2] * (double)whole->dims[3]);
+    } else if (str_equal(type, STR("aten::avg_pool2d")) && is_picture && count == 2) {
         int64_t steps[MOST_NUMBERS]; /* none are given: those of the window */
 
-        if (numbers_at(text, 2, steps) == 2)
+        if (unit_numbers(ledger, unit, 2, steps, MOST_NUMBERS) == 2)
             numbers[0] = steps[0], numbers[1] = steps[1];
-        kept = numbers[0] > 0 && numbers[1] > 0 ? 1 / (double)(numbers[0] * numbers[1]) : 1;
+        kept = 1 / ((double)numbers[0] * (double)numbers[1]);
     }
-    return kept;
+    return kept > 0 ? kept : 1;
 }
 
 /* What a product gives, or a convolution that takes each place by itself. */
@@ -87,9 +60,9 @@ static bool result_of(const struct ledger *ledger, const struct work_unit *unit,
     return true;
 }
 
-/* The part of the rows of unit `at` that is left by the op that takes its result; *behind: that op.
- * 1: it is none that adds them up, or another one takes them, too. */
-static double kept_of(const struct ledger *ledger, uint32_t at, uint32_t end, uint32_t *behind)
+/* The part of the rows of unit `at` that is left by the op that takes its result. 1: it is none
+ * that adds them up, or another one takes them, too. */
+static double kept_of(const struct ledger *ledger, uint32_t at, uint32_t end)
 {
     struct tensor result;
     int           channel;
@@ -99,11 +72,10 @@ static double kept_of(const struct ledger *ledger, uint32_t at, uint32_t end, ui
     for (uint32_t u = at + 1; u < end && u <= at + LOOK_AHEAD; u++) {
         const struct work_unit *unit = &ledger->units.items[u];
 
-        if (unit->kind != UNIT_OP || !same_dims(unit_input(ledger, unit, 0), &result))
-            continue;
-        *behind = u;
-        return units_take(ledger, u + 1, end, &result) ? 1
-                                                       : kept_by(ledger, unit, &result, channel);
+        if (unit->kind == UNIT_OP && same_dims(unit_input(ledger, unit, 0), &result))
+            return units_take(ledger, u + 1, end, &result)
+                       ? 1
+                       : kept_by(ledger, unit, &result, channel);
     }
     return 1;
 }
@@ -112,9 +84,7 @@ static bool claim(struct ledger *ledger, const struct detector *self, uint32_t a
                   uint32_t *cell)
 {
     struct work_unit *unit = &ledger->units.items[at];
-    uint32_t          behind = at;
-    double            kept = kept_of(ledger, at, end, &behind);
-    bool             *marks;
+    double            kept = kept_of(ledger, at, end);
 
     if (kept > MOST_KEPT)
         return true;
@@ -122,15 +92,7 @@ static bool claim(struct ledger *ledger, const struct detector *self, uint32_t a
                           "what stands behind the product adds up %.0f rows", 1 / kept))
         return false;
     ledger_claim(ledger, *cell, unit, 1 - kept);
-    if (!unit->is_trained)
-        return true;
-    marks = arena_new_array(ledger->scratch, bool, ledger->units.count + 1);
-    if (!marks || !units_mark_backward(ledger, at, at, marks))
-        return false;
-    for (uint32_t u = behind + 1; u < end; u++)
-        if (marks[u])
-            ledger_claim(ledger, *cell, &ledger->units.items[u], 1 - kept);
-    return true;
+    return ledger_claim_way_back(ledger, *cell, at, at, 1 - kept);
 }
 
 static bool find(struct ledger *ledger, const struct detector *self)

@@ -4,27 +4,8 @@
  * too. */
 #include "analyze/excess/ledger.h"
 
-enum {
-    LOOK_AHEAD = 4,
-    LOOK_BEHIND = 8 /* ops behind a cut that may take what it cuts as a whole */
-};
+enum { LOOK_AHEAD = 4 };
 static const double MOST_KEPT = 0.5;
-
-/* The scalar at a place of "['', '1', '-1']". */
-static bool scalar_at(struct str text, size_t place, int64_t *value)
-{
-    struct str part = { 0 };
-
-    for (size_t i = 0; i <= place; i++)
-        part = str_cut(&text, ',');
-    for (size_t i = 0; i < 2; i++) {
-        while (part.len && (part.data[0] < '0' || part.data[0] > '9') && part.data[0] != '-')
-            part = str_slice(part, 1, part.len);
-        while (part.len && (part.data[part.len - 1] < '0' || part.data[part.len - 1] > '9'))
-            part = str_slice(part, 0, part.len - 1);
-    }
-    return part.len && str_to_int64(part, value);
-}
 
 struct cut { /* what one or several ops in a row leave of an array */
     struct tensor whole;
@@ -38,17 +19,11 @@ struct cut { /* what one or several ops in a row leave of an array */
 static bool cut_by(const struct ledger *ledger, const struct work_unit *unit,
                    const struct tensor *from, int *axis, struct tensor *to)
 {
-    const struct profile *profile = ledger->study->profile;
-    struct str            type = unit_type(ledger, unit), text;
-    int64_t               name, dim, begin, end, size, step = 1;
+    int64_t dim, begin, end, size, step = 1;
 
-    if (unit->kind != UNIT_OP || unit->op_class != OP_SLICE || unit->frame == NO_ID ||
+    if (unit->kind != UNIT_OP || unit->op_class != OP_SLICE ||
         !same_dims(unit_input(ledger, unit, 0), from) ||
-        !profile_stat(profile, STAT_CONCRETE_INPUTS, ledger->path->frames.items[unit->frame].event,
-                      &name))
-        return false;
-    text = profile_str(profile, (uint32_t)name);
-    if (!scalar_at(text, 1, &dim))
+        unit_numbers(ledger, unit, 1, &dim, 1) != 1)
         return false;
     dim += dim < 0 ? from->rank : 0;
     if (dim < 0 || dim >= from->rank)
@@ -56,21 +31,23 @@ static bool cut_by(const struct ledger *ledger, const struct work_unit *unit,
     size = from->dims[dim];
     *axis = (int)dim;
     *to = *from;
-    if (str_ends(type, STR("::select"))) {
+    if (str_ends(unit_type(ledger, unit), STR("::select"))) {
         for (int i = *axis; i + 1 < to->rank; i++)
             to->dims[i] = to->dims[i + 1];
         to->rank--;
         return true;
     }
-    if (!str_ends(type, STR("::slice")) || !scalar_at(text, 2, &begin) || !scalar_at(text, 3, &end))
+    if (!str_ends(unit_type(ledger, unit), STR("::slice")) ||
+        unit_numbers(ledger, unit, 2, &begin, 1) != 1 ||
+        unit_numbers(ledger, unit, 3, &end, 1) != 1)
         return false;
-    if (!scalar_at(text, 4, &step) || step < 1)
+    if (unit_numbers(ledger, unit, 4, &step, 1) != 1 || step < 1)
         step = 1;
     begin += begin < 0 ? size : 0;
     end = end > size ? size : end + (end < 0 ? size : 0);
     if (begin < 0 || begin >= end)
         return false;
-    to->dims[dim] = (end - begin + step - 1) / step;
+    to->dims[dim] = (end - begin - 1) / step + 1;
     return true;
 }
 
@@ -230,24 +207,6 @@ static uint32_t find_first(const struct ledger *ledger, uint32_t begin, uint32_t
     return first;
 }
 
-/* With the pauses among them, and their way back. false: out of memory. */
-static bool claim(struct ledger *ledger, const struct cut *cut, uint32_t first, uint32_t end,
-                  uint32_t cell)
-{
-    bool *marks = ledger->has_backward
-                      ? arena_new_array(ledger->scratch, bool, ledger->units.count + 1)
-                      : NULL;
-
-    if (ledger->has_backward &&
-        (!marks || !units_mark_backward(ledger, first, cut->first - 1, marks)))
-        return false;
-    ledger_claim_ops(ledger, cell, first, cut->first - 1, 1 - cut->kept);
-    for (uint32_t u = cut->last + 1; marks && u < end; u++)
-        if (marks[u])
-            ledger_claim(ledger, cell, &ledger->units.items[u], 1 - cut->kept);
-    return true;
-}
-
 static bool find_in_step(struct ledger *ledger, const struct detector *self, size_t step,
                          uint32_t *cell)
 {
@@ -262,13 +221,15 @@ static bool find_in_step(struct ledger *ledger, const struct detector *self, siz
             (!find_cut(ledger, u, end, &cut) && !find_picked(ledger, u, end, &cut)))
             continue;
         first = cut.kept <= MOST_KEPT ? find_first(ledger, begin, end, &cut) : cut.first;
-        if (first < cut.first && (!ledger_cell_once(ledger, self, &ledger->units.items[first], cell,
-                                                    "what stands behind the product keeps 1 of "
-                                                    "%.0f parts",
-                                                    1 / cut.kept) ||
-                                  !claim(ledger, &cut, first, end, *cell)))
-            return false;
         u = cut.last;
+        if (first == cut.first)
+            continue;
+        if (!ledger_cell_once(ledger, self, &ledger->units.items[first], cell,
+                              "what stands behind the product keeps 1 of %.0f parts", 1 / cut.kept))
+            return false;
+        ledger_claim_ops(ledger, *cell, first, cut.first - 1, 1 - cut.kept);
+        if (!ledger_claim_way_back(ledger, *cell, first, cut.first - 1, 1 - cut.kept))
+            return false;
     }
     return true;
 }
