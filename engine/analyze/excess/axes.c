@@ -18,15 +18,20 @@ const struct tensor *axes_shape(const struct axes *axes, uint32_t op)
     return shape && shape->rank >= 0 ? shape : NULL;
 }
 
-static struct str attr_of(const struct axes *axes, uint32_t op, uint32_t name)
+static uint32_t value_of(const struct axes *axes, uint32_t op, uint32_t name)
 {
     const struct profile *profile = axes->waste->profile;
     const struct op      *row = &profile->ops.items[op];
 
     for (uint32_t i = 0; i < row->attr_count; i++)
         if (profile->attrs.items[row->first_attr + i].name == name)
-            return profile_str(profile, profile->attrs.items[row->first_attr + i].value);
-    return (struct str) { 0 };
+            return profile->attrs.items[row->first_attr + i].value;
+    return 0;
+}
+
+static struct str attr_of(const struct axes *axes, uint32_t op, uint32_t name)
+{
+    return profile_str(axes->waste->profile, value_of(axes, op, name));
 }
 
 struct axis_list axes_list(const struct axes *axes, uint32_t op, uint32_t name)
@@ -64,6 +69,11 @@ uint32_t axes_number(const struct axes *axes, uint32_t op, uint32_t name)
 uint32_t axes_element(const struct axes *axes, uint32_t op)
 {
     return axes_number(axes, op, axes->element);
+}
+
+uint32_t axes_places(const struct axes *axes, uint32_t op)
+{
+    return value_of(axes, op, axes->places);
 }
 
 static struct axis_map same_axes(const struct tensor *from, const struct tensor *to)
@@ -423,6 +433,7 @@ bool axes_open(struct axes *axes, const struct waste *waste)
                             .made_batch = intern_find(names, STR("made_batch")),
                             .element = intern_find(names, STR("element")),
                             .compares = intern_find(names, STR("compares")),
+                            .places = intern_find(names, STR("places")),
                             .one_hot = waste->ledger->one_hot };
     return axes->one_hot || find_one_hot(axes);
 }

@@ -26,7 +26,7 @@ struct one_hot {     /* array that holds one number at most that is not zero alo
 struct axes {
     const struct waste *waste;
     uint32_t            axes, left_batch, left_inner, right_batch, right_inner, made_batch, element,
-        compares;            /* names */
+        compares, places;    /* names */
     struct one_hot *one_hot; /* by op */
 };
 
@@ -40,6 +40,9 @@ struct axis_list axes_list(const struct axes *axes, uint32_t op, uint32_t name);
 uint32_t axes_number(const struct axes *axes, uint32_t op, uint32_t name);
 /* Which element of a tuple a get-tuple-element takes. */
 uint32_t axes_element(const struct axes *axes, uint32_t op);
+/* At which places of the large array the small one of a slice or a padding lies: equal where they
+ * are the same. */
+uint32_t axes_places(const struct axes *axes, uint32_t op);
 /* Where the axes of operand `place` go. No bits: it is not known, or not by axes. */
 struct axis_map axes_into(const struct axes *axes, uint32_t op, uint32_t place);
 /* The axes of operand `place` of a dot that it sums over. */

@@ -1,11 +1,11 @@
 #include "analyze/excess/gaps.h"
 
-static struct gap evenly(double filled)
+static struct gap no_gap(void)
 {
     struct gap gap = { .cut = 0 };
 
     for (int axis = 0; axis < TENSOR_MAX_RANK; axis++)
-        gap.filled[axis] = filled;
+        gap.filled[axis] = 1;
     return gap;
 }
 
@@ -21,22 +21,10 @@ static double filled_of(const struct gap *gap)
 struct search {
     const struct axes *axes;
     struct gaps       *gaps;
-    uint32_t           places; /* name of the attribute */
     uint32_t          *first;  /* slice by row of profile->sources */
     uint32_t          *next;   /* the same line's, by slice; NO_ID: it is the last one */
     bool              *is_due; /* by op: something that it is given has changed */
 };
-
-static uint32_t places_of(const struct search *search, uint32_t op)
-{
-    const struct profile *profile = search->axes->waste->profile;
-    const struct op      *row = &profile->ops.items[op];
-
-    for (uint32_t i = 0; i < row->attr_count; i++)
-        if (profile->attrs.items[row->first_attr + i].name == search->places)
-            return profile->attrs.items[row->first_attr + i].value;
-    return 0;
-}
 
 /* 1 + the slice on the line of `op`, a slice or a padding, that takes an array of the size of
  * `large` to one of the size of `small` from the same places; 0: none. */
@@ -47,7 +35,7 @@ static uint32_t cut_of(const struct search *search, uint32_t op, uint32_t large,
     const struct op     *ops = axes->waste->profile->ops.items;
     const struct tensor *outer = large == NO_ID ? NULL : axes_shape(axes, large);
     const struct tensor *inner = small == NO_ID ? NULL : axes_shape(axes, small);
-    uint32_t             places = places_of(search, op);
+    uint32_t             places = axes_places(axes, op);
     uint32_t             slice =
         ops[op].source == NO_ID || !outer || !inner ? NO_ID : search->first[ops[op].source];
 
@@ -58,7 +46,7 @@ static uint32_t cut_of(const struct search *search, uint32_t op, uint32_t large,
         const struct tensor *to = axes_shape(axes, slice);
 
         if (ops[slice].program == ops[op].program && from && to && same_dims(from, outer) &&
-            same_dims(to, inner) && places_of(search, slice) == places)
+            same_dims(to, inner) && axes_places(axes, slice) == places)
             return slice + 1;
     }
     return 0;
@@ -101,7 +89,7 @@ static struct gap handed_on(const struct search *search, uint32_t op, uint32_t p
 {
     uint32_t        operand = op_graph_operand(search->axes->waste->graph, op, place);
     struct axis_map map = axes_into(search->axes, op, place);
-    struct gap      gap = evenly(1);
+    struct gap      gap = no_gap();
 
     if (operand == NO_ID)
         return gap;
@@ -113,12 +101,6 @@ static struct gap handed_on(const struct search *search, uint32_t op, uint32_t p
     return gap;
 }
 
-/* Made of constants alone: zeros, where it stands beside a gradient that was padded. */
-static bool is_constant(const struct search *search, uint32_t op)
-{
-    return op != NO_ID && !search->axes->waste->compiled->from[op];
-}
-
 /* A sum, or a choice: zero where both are. */
 static struct gap of_both(const struct search *search, uint32_t op, uint32_t place)
 {
@@ -126,17 +108,17 @@ static struct gap of_both(const struct search *search, uint32_t op, uint32_t pla
 
     if (a.cut && a.cut == b.cut)
         return filled_of(&a) > filled_of(&b) ? a : b;
-    return evenly(1);
+    return no_gap();
 }
 
 /* A choice between a gradient and constants: those are the zeros of what lets it through or not. */
 static struct gap of_choice(const struct search *search, uint32_t op)
 {
-    const struct op_graph *graph = search->axes->waste->graph;
+    const struct waste *waste = search->axes->waste;
 
-    if (is_constant(search, op_graph_operand(graph, op, 1)))
+    if (waste_is_constant(waste, op_graph_operand(waste->graph, op, 1)))
         return handed_on(search, op, 2);
-    if (is_constant(search, op_graph_operand(graph, op, 2)))
+    if (waste_is_constant(waste, op_graph_operand(waste->graph, op, 2)))
         return handed_on(search, op, 1);
     return of_both(search, op, 1);
 }
@@ -155,9 +137,9 @@ static struct gap of_pad(const struct search *search, uint32_t pad)
     uint32_t             small = op_graph_operand(axes->waste->graph, pad, 0);
     uint32_t             cut = cut_of(search, pad, pad, small);
     const struct tensor *from, *to;
-    struct gap           gap = evenly(1);
+    struct gap           gap = no_gap();
 
-    if (!cut || !is_constant(search, op_graph_operand(axes->waste->graph, pad, 1)))
+    if (!cut || !waste_is_constant(axes->waste, op_graph_operand(axes->waste->graph, pad, 1)))
         return gap;
     from = axes_shape(axes, small);
     to = axes_shape(axes, pad);
@@ -188,9 +170,9 @@ static struct gap of_element(const struct search *search, uint32_t op)
     uint32_t            tuple = fusion == NO_ID ? NO_ID : waste->compiled->root[fusion], made;
 
     if (tuple == NO_ID || !waste_is(waste, fusion, "fusion") || !waste_is(waste, tuple, "tuple"))
-        return evenly(1);
+        return no_gap();
     made = op_graph_operand(waste->graph, tuple, axes_element(search->axes, op));
-    return made == NO_ID ? evenly(1) : search->gaps->of[made];
+    return made == NO_ID ? no_gap() : search->gaps->of[made];
 }
 
 static struct gap gap_of(const struct search *search, uint32_t op)
@@ -202,12 +184,12 @@ static struct gap gap_of(const struct search *search, uint32_t op)
     if (waste_is(waste, op, "pad"))
         return of_pad(search, op);
     if (waste_is(waste, op, "fusion") && root != NO_ID)
-        return axes_shape(search->axes, op) ? search->gaps->of[root] : evenly(1);
+        return axes_shape(search->axes, op) ? search->gaps->of[root] : no_gap();
     if (waste_is(waste, op, "parameter")) /* of a fusion: what it is given */
         return waste->profile->ops.items[op].caller &&
                        waste_is(waste, waste->profile->ops.items[op].caller - 1, "fusion")
                    ? handed_on(search, op, 0)
-                   : evenly(1);
+                   : no_gap();
     if (waste_is(waste, op, "get-tuple-element"))
         return of_element(search, op);
     if (waste_is(waste, op, "multiply"))
@@ -220,7 +202,7 @@ static struct gap gap_of(const struct search *search, uint32_t op)
         return of_product(search, op);
     if (waste_is(waste, op, same) || waste_is(waste, op, "divide") || waste->adds[op])
         return handed_on(search, op, 0);
-    return evenly(1);
+    return no_gap();
 }
 
 static void mark_consumers(struct search *search, uint32_t op)
@@ -257,7 +239,7 @@ static void find_gaps(struct search *search)
     bool                has_changed = true;
 
     for (uint32_t op = 0; op < waste->graph->vertex_count; op++) {
-        search->gaps->of[op] = evenly(1);
+        search->gaps->of[op] = no_gap();
         search->is_due[op] = waste_is(waste, op, "pad");
     }
     for (int round = 0; has_changed && round < MOST_ROUNDS; round++) {
@@ -276,6 +258,8 @@ static void find_gaps(struct search *search)
             }
         }
     }
+    for (uint32_t op = 0; has_changed && op < waste->graph->vertex_count; op++)
+        search->gaps->of[op] = no_gap();
 }
 
 const struct gaps *gaps_find(const struct axes *axes)
@@ -285,7 +269,6 @@ const struct gaps *gaps_find(const struct axes *axes)
     struct search search = {
         .axes = axes,
         .gaps = arena_new(scratch, struct gaps),
-        .places = intern_find(&axes->waste->profile->names, STR("places")),
         .is_due = arena_new_array(scratch, bool, count + 1),
     };
 

@@ -53,6 +53,11 @@ bool waste_is(const struct waste *waste, uint32_t op, const char *types)
     return compiled_is_type(waste->compiled, op, types);
 }
 
+bool waste_is_constant(const struct waste *waste, uint32_t op)
+{
+    return op != NO_ID && !waste->compiled->from[op];
+}
+
 void waste_mark(struct waste *waste, uint32_t op, double share)
 {
     if (share > waste->share[op])

@@ -24,6 +24,8 @@ struct waste {
 bool waste_open(struct waste *waste, struct ledger *ledger);
 /* Whether an instruction is of a type, "dot". */
 bool waste_is(const struct waste *waste, uint32_t op, const char *types); /* str_fits */
+/* It is made of constants alone. false also of NO_ID. */
+bool waste_is_constant(const struct waste *waste, uint32_t op);
 /* The larger share counts. */
 void waste_mark(struct waste *waste, uint32_t op, double share);
 /* How often what holds the instruction ran. */

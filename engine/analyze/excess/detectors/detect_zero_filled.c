@@ -13,13 +13,6 @@ enum { MOST_LOOKS = 1024 };             /* at what makes one array: sums of sums
 
 static double filled_of(const struct waste *waste, uint32_t op, uint32_t *looks);
 
-/* What is made of constants alone is taken for zeros: a few of another number count as zeros, too.
- */
-static bool is_constant(const struct waste *waste, uint32_t op)
-{
-    return op != NO_ID && !waste->compiled->from[op];
-}
-
 /* Of its operands, elements that are written. */
 static double written_by(const struct waste *waste, uint32_t op, uint32_t place, uint32_t *looks)
 {
@@ -49,7 +42,8 @@ static double written_by_all(const struct waste *waste, uint32_t op, uint32_t *l
     return written;
 }
 
-/* Elements of an array that are not known to be zero, over all. */
+/* Elements of an array that are not known to be zero, over all. What is made of constants alone is
+ * taken for zeros: a few of another number count as zeros, too. */
 static double filled_of(const struct waste *waste, uint32_t op, uint32_t *looks)
 {
     uint32_t maker = compiled_maker(waste->compiled, op);
@@ -60,13 +54,13 @@ static double filled_of(const struct waste *waste, uint32_t op, uint32_t *looks)
     --*looks;
     if (waste_is(waste, maker, "reverse"))
         written = written_by(waste, maker, 0, looks);
-    else if (waste_is(waste, maker, "broadcast") && is_constant(waste, maker))
+    else if (waste_is(waste, maker, "broadcast") && waste_is_constant(waste, maker))
         written = 0;
     else if (waste_is(waste, maker, "pad") &&
-             is_constant(waste, op_graph_operand(waste->graph, maker, 1)))
+             waste_is_constant(waste, op_graph_operand(waste->graph, maker, 1)))
         written = written_by(waste, maker, 0, looks);
     else if (waste_is(waste, maker, "scatter") &&
-             is_constant(waste, op_graph_operand(waste->graph, maker, 1)))
+             waste_is_constant(waste, op_graph_operand(waste->graph, maker, 1)))
         written = written_by_both(waste, maker, 2, looks);
     else if (waste_is(waste, maker, "dynamic-update-slice"))
         written = written_by_both(waste, maker, 1, looks);
