@@ -102,30 +102,25 @@ static double share_of_words(const struct work_unit *unit, double small_ns, uint
                                                                 : 0;
 }
 
+/* Parts of an array are as large as somebody chose, and all of them are worked on: what an op takes
+ * above its start stays. */
+static double share_of_parts(const struct work_unit *unit, double small_ns, uint32_t calls)
+{
+    double share = 1 - 1.0 / calls;
+    double most_ns = unit->kind == UNIT_OP ? small_ns : LONGEST_GAP;
+
+    if (!unit_goes_with_ops(unit) || unit->typical_ns <= 0)
+        return 0;
+    return unit->typical_ns > most_ns ? share * most_ns / unit->typical_ns : share;
+}
+
 /* Once for all calls small ops go; whether the work of large ones does is between what a batch
  * leaves, all of it, and what one call with the same inputs leaves. */
 static double share_of_calls(const struct work_unit *unit, double small_ns, uint32_t calls)
 {
-    double share = 1 - 1.0 / calls;
+    double share = share_of_parts(unit, small_ns, calls);
 
-    if (!unit_goes_with_ops(unit) || unit->typical_ns <= 0)
-        return 0;
-    if (unit->kind != UNIT_OP)
-        return unit->typical_ns > LONGEST_GAP ? share * LONGEST_GAP / unit->typical_ns : share;
-    return unit->typical_ns > small_ns ? share * (1 + small_ns / unit->typical_ns) / 2 : share;
-}
-
-/* Parts of an array are as large as somebody chose, and all of them are worked on: what an op takes
- * above its start stays. */
-static double share_of_parts(const struct work_unit *unit, double start_ns, uint32_t calls)
-{
-    double share = 1 - 1.0 / calls;
-
-    if (!unit_goes_with_ops(unit) || unit->typical_ns <= 0)
-        return 0;
-    if (unit->kind != UNIT_OP)
-        return unit->typical_ns > LONGEST_GAP ? share * LONGEST_GAP / unit->typical_ns : share;
-    return unit->typical_ns > start_ns ? share * start_ns / unit->typical_ns : share;
+    return unit->kind == UNIT_OP && share > 0 ? (share + 1 - 1.0 / calls) / 2 : share;
 }
 
 static bool claim(struct call_rows *rows, const struct detector *self, const struct kind *kind,
