@@ -169,7 +169,7 @@ local function of_nodes(p, cfg)
   local products = loops:where { type = { class = "product|convolution" } }
   local turns, calls = products:max("calls") or 0, loops:sum("calls") or 0
   local looked_up = loops:where { type = { like = "^TensorArrayGather" }, calls = { min = turns },
-                                  name = { like = "^(?!gradients/)" } }
+                                  name = { like = "^(?!(.*/)?gradients/)" } }
   if turns < cfg.min_rounds or looked_up:count() == 0 or calls < cfg.min_round_ops * turns
     or products:sum("self_ns") > products:sum("calls") * cfg.max_product_ns then
     return nil
