@@ -10,7 +10,7 @@ local function of_cells(p, cfg)
     min_share = cfg.min_share, time = "saving", title = "Saving takes %s of each step",
     titles = {
       ["state-copied"] = "The state is copied out and %s of each step follow in which nothing runs: a checkpoint",
-      ["deep-copies"] = "The state is copied tensor by tensor, as copy.deepcopy does: %s of each step",
+      ["deep-copies"] = "The state is copied tensor by tensor, as copy.deepcopy or clone() do: %s of each step",
       ["read-back"] = "Variables are read back to Python one by one: %s of each step, as a backup takes",
     },
     remedy = function(worst)
@@ -90,7 +90,7 @@ step in a hundred, and the eager ops around it where there are such. Silent wher
       facts = { ["step.ns"] = 1e7, ["output.steps_share"] = 0 },
       tables = { activities = {},
                  excess = { { cell = 1, flaw = "deep-copies", cause = "rare", grade = "A", ns = 4e6, share = 0.4,
-                              factor = 0.02, detail = "234 tensors are copied with their storage" } } } },
+                              factor = 0.02, detail = "234 tensors of the state are copied in a row" } } } },
     { name = "arrays are copied out", framework = "jax", format = "xspace", finding = true, replay = { 4e6 },
       facts = { ["step.ns"] = 1e7, ["output.steps_share"] = 0 },
       tables = { activities = {},

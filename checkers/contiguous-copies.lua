@@ -140,6 +140,10 @@ below min_share; a copy that makes a following product faster is worth keeping.]
     local count, high_ns = p.fact["torch.copies"], p.fact["torch.copies_ns"]
     local back_count, back_ns = copied_back(p)
     count, high_ns = count + back_count, high_ns + back_ns
+    -- A state that is kept is copied as it is.
+    if p:has("excess") then
+      high_ns = math.max(0, high_ns - p:table("excess"):where { flaw = "deep-copies" }:sum("ns"))
+    end
     -- Copies that are spread out over all pairs and summed at once belong to that sum.
     local pairs_ns = p:has("eager_idioms") and p:table("eager_idioms"):where { idiom = "outer" }:sum("ns") or 0
     if pairs_ns > high_ns then return nil end

@@ -72,6 +72,13 @@ local structures = {
     remedy = { text = "Take the mean or the sum of the rows, or the average over places, first and multiply that: a "
                  .. "layer without an activation gives the same; of a sum its bias counts as often as there are rows.",
                code = "y = layer(x.mean(1))   # instead of layer(x).mean(1)" } },
+  { flaw = "penalised-weights", time = "squares of weights, their sums and the way back",
+    title = "Squares of weights are added to the loss: %s of each step",
+    remedy = { text = "Let the optimizer shrink them in the pass that it makes anyway: c times the sum of squares in "
+                 .. "the loss is weight_decay=2 * c to SGD. Adam scales either by its gradients' size; AdamW's is "
+                 .. "apart from that, and is what is mostly wanted. Of a table only the rows of a batch need it.",
+               code = "optimizer = torch.optim.SGD(model.parameters(), lr=1e-2, weight_decay=2e-4)\n"
+                 .. "# instead of loss + 1e-4 * sum(p.pow(2).sum() for p in model.parameters())" } },
 }
 
 local function structural(p, cfg)
@@ -315,20 +322,32 @@ end
 
 -- Eager ops of kinds of which a program rarely needs much, one of which takes a good part of the step.
 local rare = {
-  decomposition = "Compute it once where its matrix does not change, or only the part that is read: eigh of the "
-    .. "smaller product, a few iterations (svd_lowrank), full_matrices=False.",
-  sort = classes.sort[2],
-  random = "Draw for many steps at once, from as few numbers as the draw needs: a draw from weights reads all of them.",
+  decomposition = { classes.decomposition[1],
+                    "Compute it once where its matrix does not change, or only the part that is read: eigh of the "
+    .. "smaller product, a few iterations (svd_lowrank), full_matrices=False." },
+  sort = classes.sort,
+  random = { classes.random[1],
+             "Draw for many steps at once, from as few numbers as the draw needs: a draw from weights reads all of "
+    .. "them." },
+}
+-- The same of single types.
+local rare_types = {
+  ["aten::embedding_renorm_"] = { "Shortening rows of a table at each lookup takes",
+    "Leave max_norm out: each lookup measures its rows and writes back those that are longer, one after the other, "
+      .. "served rows as well. Shorten the whole table now and then, and once before it serves.",
+    "table = torch.nn.Embedding(rows, width)   # without max_norm\n"
+      .. "with torch.no_grad(): table.weight.renorm_(2, 0, 1.0)   # each hundredth step" },
 }
 local function of_rare_op(p, cfg)
-  local step_ns, best = p.fact["step.ns"], nil
+  local step_ns, best, kind = p.fact["step.ns"], nil, nil
   if not p:has("work") then return nil end
   for row in p:table("work"):where { type = { like = "^(?!.*dropout)." } }:each() do
-    if rare[row.class or ""] and (not best or row.ns > best.ns) then best = row end
+    local known = rare_types[row.type] or rare[row.class or ""]
+    if known and (not best or row.ns > best.ns) then best, kind = row, known end
   end
   if not best or best.ns < cfg.min_array_share * step_ns then return nil end
   return finding {
-    title = ("%s %s of each step: %s on %s"):format(classes[best.class][1], fmt.ms(best.ns), best.type,
+    title = ("%s %s of each step: %s on %s"):format(kind[1], fmt.ms(best.ns), best.type,
       best.shapes and best.shapes ~= "" and best.shapes or "arrays"),
     severity = "info",
     subject = { op = best.type },
@@ -338,7 +357,7 @@ local function of_rare_op(p, cfg)
                  { "kind of work", best.class }, { "calls a step", best.calls or 1, "count" } },
     condition = ("it takes %s of the step, %s accepted"):format(fmt.pct(best.ns / step_ns),
       fmt.pct(cfg.min_array_share)),
-    remedy = { text = rare[best.class] },
+    remedy = { text = kind[2], code = kind[3] },
     impact = impact.share { ns = math.min(best.ns, step_ns) },
     confidence = "low",
   }
@@ -523,15 +542,16 @@ beyond the products) is named with its line; its price, what it takes less a usu
 programs of JAX, products that take less in another order, and matrices of derivatives that are only multiplied or of
 which only the diagonal is added up, are priced by their sizes; so are inverses that PyTorch multiplies with a few
 vectors, less a factor of the matrix, and products with unfolded pictures, as the copies and half of the products. Of
-PyTorch programs on a host a decomposition, a sort or a draw that takes a good part of the step is named, else the
+PyTorch programs on a host a decomposition, a sort, a draw or rows of a table that each lookup shortens are named
+where they take a good part of the step, squares of weights in the loss are priced with their way back, else the
 array whose ops, forward and back, take most: what makes it smaller or needless saves them all. Of compiled programs
-of JAX it is the line that takes most, priced by all ops on the largest arrays where these are far larger than others:
-what made them large goes through all lines; where it is loops of tiny ops, larger and fewer rounds are advised.
-Elsewhere the type of op that takes most is named; which share of it, and of TensorFlow's products and convolutions
-with their gradients, may go is not known, so its price is a bound. Kernels of an accelerator are ranked by the op
-that launched them where they are recorded, with how far they are from what the device can do, or why that is not
-known: a program that its kernels hold gets an answer. Silent when time is spread, or when ops are a small part of the
-step.]],
+of JAX it is the line that takes most, priced by all ops on the largest arrays where these are far larger than
+others: what made them large goes through all lines; where it is loops of tiny ops, larger and fewer rounds are
+advised. Elsewhere the type of op that takes most is named; which share of it, and of TensorFlow's products and
+convolutions with their gradients, may go is not known, so its price is a bound. Kernels of an accelerator are ranked
+by the op that launched them where they are recorded, with how far they are from what the device can do, or why that
+is not known: a program that its kernels hold gets an answer. Silent when time is spread, or when ops are a small
+part of the step.]],
 
   check = function(p, cfg)
     if p:has("kernels") and p:has("device.idle_share") then return of_kernels(p, cfg) end
@@ -644,6 +664,16 @@ step.]],
       tables = { op_types = { { type = "aten::inverse", self_ns = 3e6 } },
                  excess = { { cell = 1, flaw = "formed-inverse", cause = "shape", grade = "A", ns = 3e6, share = 0.3,
                               factor = 0.17, op = "aten::inverse" } } } },
+    { name = "squares of weights in the loss", framework = "pytorch", format = "kineto", finding = true,
+      severity = "warn", replay = { 4e6 }, facts = { ["step.ns"] = 1e7 },
+      tables = { op_types = { { type = "aten::mul", self_ns = 2e6 } },
+                 excess = { { cell = 1, flaw = "penalised-weights", cause = "bytes", grade = "A", ns = 4e6,
+                              share = 0.4, factor = 0, op = "aten::mul" } } } },
+    { name = "rows that each lookup shortens", framework = "pytorch", format = "kineto", finding = true,
+      severity = "info", facts = { ["step.ns"] = 1e7 },
+      tables = { op_types = { { type = "aten::embedding_renorm_", self_ns = 6e6 } },
+                 work = { { class = "embedding", type = "aten::embedding_renorm_", phase = "forward",
+                            shapes = "[20000,64]x[256,50]", calls = 1, ns = 6e6 } } } },
     { name = "a draw from the weights of a whole table", framework = "pytorch", format = "kineto", finding = true,
       severity = "info", facts = { ["step.ns"] = 1e7 },
       tables = { op_types = { { type = "aten::multinomial", self_ns = 3e6 } },
