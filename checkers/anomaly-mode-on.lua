@@ -7,19 +7,27 @@ local function of_tensorflow(p, cfg)
   local checks = ops:where { type = { like = "^(" .. debug_ops .. ")$" } }
   local calls, all_calls = checks:sum("calls"), ops:sum("calls")
   local part = checks:sum("self_ns") / math.max(ops:sum("self_ns"), 1)
-  if calls < cfg.min_checks or calls < cfg.min_ratio * (all_calls - calls) then return nil end
+  -- Behind each op, or few of arrays so large that a pass over them takes long.
+  local is_all = calls >= cfg.min_checks and calls >= cfg.min_ratio * (all_calls - calls)
+  if not is_all and part < cfg.min_part then return nil end
   -- Of computing they take their part of what ops take, of executors that of how many run.
   local compute_ns = p:has("part.compute_ns") and p.fact["part.compute_ns"] or step_ns
   local host_ns = p:has("part.host_ns") and p.fact["part.host_ns"] or 0
   local ns = math.min(step_ns, part * compute_ns + calls / all_calls * host_ns)
   if ns < cfg.min_share * step_ns then return nil end
   return finding {
-    title = ("Results of ops are checked for NaN %s times a step"):format(fmt.whole(calls)),
+    title = is_all and ("Results of ops are checked for NaN %s times a step"):format(fmt.whole(calls))
+      or ("Looking for NaN takes %s of each step"):format(fmt.ms(ns)),
+    subject = { op = checks:top("self_ns", 1):rows()[1].name },
     evidence = { { "checks and what starts them, a step", ns, "ns", share = ns / step_ns },
                  { "ops that only check, a step", calls, "count" }, { "all ops a step", all_calls, "count" } },
-    condition = ("%s of %s ops a step check for NaN"):format(fmt.whole(calls), fmt.whole(all_calls)),
-    remedy = { text = "Turn the checks off; turn them on only to look for a NaN.",
-               code = "tf.debugging.disable_check_numerics()   # before functions are traced" },
+    condition = ("%s of %s ops a step check for NaN, with %s of the time of ops"):format(fmt.whole(calls),
+      fmt.whole(all_calls), fmt.pct(part)),
+    remedy = is_all
+      and { text = "Turn the checks off; turn them on only to look for a NaN.",
+            code = "tf.debugging.disable_check_numerics()   # before functions are traced" }
+      or { text = "Check the data once when it is made, and in a step the loss at most: a NaN in between reaches it.",
+           code = "loss = tf.debugging.check_numerics(loss, 'loss')   # not assert_all_finite(inputs, 'inputs')" },
     -- Without them ops are fused that cannot be with a check between.
     impact = impact.exposed { ns = ns, low = 0.8 * ns, high = math.min(1.5 * ns, step_ns) },
     confidence = "medium",
@@ -47,6 +55,8 @@ return rule {
       doc = "time it costs over the step from which this is said" },
     min_checks = { default = 4, min = 1, max = 1e7, unit = "count",
       doc = "checks a step" },
+    min_part = { default = 0.1, min = 0, max = 1, unit = "share",
+      doc = "TensorFlow: the time of all ops that few checks take, from which they are said" },
     min_ratio = { default = 0.2, min = 0, max = 10, unit = "ratio",
       doc = "checks over backward nodes" },
   },
@@ -112,6 +122,14 @@ executors' time.]],
       tables = { ops = { { name = "a/Debug", type = "DebugNumericSummaryV2", calls = 25, self_ns = 2e6 },
                          { name = "a/CheckNumericsV2", type = "CheckNumericsV2", calls = 25, self_ns = 0 },
                          { name = "a", type = "Mul", calls = 50, self_ns = 6e6 } } } },
+    { name = "a check of all that is fed", framework = "tensorflow", format = "xspace", finding = true,
+      impact_ns = 3.45e6, facts = { ["step.ns"] = 1e7, ["part.compute_ns"] = 1e7, ["part.host_ns"] = 0 },
+      tables = { ops = { { name = "VerifyFinite/CheckNumerics", type = "CheckNumerics", calls = 1, self_ns = 3e6 },
+                         { name = "a", type = "MatMul", calls = 50, self_ns = 7e6 } } } },
+    { name = "a check of the loss", framework = "tensorflow", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1e7, ["part.compute_ns"] = 1e7, ["part.host_ns"] = 0 },
+      tables = { ops = { { name = "loss/CheckNumerics", type = "CheckNumerics", calls = 1, self_ns = 1e4 },
+                         { name = "a", type = "MatMul", calls = 50, self_ns = 7e6 } } } },
     { name = "off", framework = "pytorch", finding = false,
       facts = { ["step.ns"] = 1e7, ["torch.gradient_checks"] = 0, ["torch.gradient_checks_ns"] = 0,
           ["torch.backward_nodes"] = 40 } },

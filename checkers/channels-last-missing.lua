@@ -14,14 +14,6 @@ local function reorders(p)
   return ns
 end
 
--- The library's own convolutions, which it takes where oneDNN has none or is off, unroll pictures in either order.
-local function is_onednn(p)
-  if not p:has("op_types") then return true end
-  local types = p:table("op_types")
-  return types:where { type = { like = "::(_nnpack_spatial_convolution|_slow_conv2d_forward|thnn_conv2d)$" } }
-    :sum("self_ns") <= types:where { type = { like = "::mkldnn_convolution" } }:sum("self_ns")
-end
-
 return rule {
   id = "channels-last-missing", api = 1, version = "1.0.0",
   title = "Convolutions run with channels before pixels",
@@ -42,13 +34,13 @@ return rule {
 The processor's convolutions work on many channels of a pixel at once. With pixels of one channel next to each other
 they reorder the data in each call, and convolutions with one filter a channel cannot use the vector units at all.
 Priced by the parameters' shares, at worst a third of them, and by copies of their results into another order of axes,
-which a permutation makes for free then. Silent where the recording has no strides, where
-oneDNN takes no part, and on accelerators, which show the transposes themselves.]],
+which a permutation makes for free then. Silent where the recording has no strides, and on
+accelerators, which show the transposes themselves.]],
 
   check = function(p, cfg)
     local step_ns = p.fact["step.ns"]
     local first_ns, all_ns = p.fact["torch.conv_channels_first_ns"], p.fact["torch.conv_ns"]
-    if first_ns < cfg.min_share * step_ns or not is_onednn(p) then return nil end
+    if first_ns < cfg.min_share * step_ns then return nil end
     local depthwise_ns = p.fact["torch.conv_channels_first_depthwise_ns"] or 0
     local high_ns = cfg.depthwise_gain * depthwise_ns + cfg.dense_gain * (first_ns - depthwise_ns)
     local reorder_ns = math.min(reorders(p), step_ns - first_ns)
@@ -94,10 +86,6 @@ oneDNN takes no part, and on accelerators, which show the transposes themselves.
         { class = "copy", type = "aten::contiguous", shapes = "[8,32,48,48]", ns = 2e6 },
         { class = "copy", type = "aten::contiguous", shapes = "[8,48,48,32]", ns = 1e6 },
         { class = "copy", type = "aten::contiguous", shapes = "[8,12,64,16]", ns = 1e6 } } } },
-    { name = "without oneDNN", framework = "pytorch", finding = false,
-      facts = { ["step.ns"] = 1e7, ["torch.conv_ns"] = 8e6, ["torch.forward_gap_ns"] = 0,
-                ["torch.conv_channels_first_ns"] = 8e6, ["torch.conv_channels_first_depthwise_ns"] = 0 },
-      tables = { op_types = { { type = "aten::_nnpack_spatial_convolution", self_ns = 8e6 } } } },
     { name = "channels last", framework = "pytorch", finding = false,
       facts = { ["step.ns"] = 1e7, ["torch.conv_ns"] = 8e6, ["torch.forward_gap_ns"] = 0,
                 ["torch.conv_channels_first_ns"] = 0 } },

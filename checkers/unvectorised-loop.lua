@@ -196,12 +196,17 @@ local function of_nodes(p, cfg)
   }
 end
 
+-- Ops of a type in the gradient of a loop, once a round.
+local function in_rounds_back(p, cfg, like)
+  return p:table("ops"):where { type = { like = like }, calls = { min = cfg.min_rounds },
+                                name = { like = "(^|/)while_grad/" } }
+end
+
 -- A loop's gradient adds up those of its weights round by round: a pass over the whole matrix each time, where one
 -- product of all rounds would do. That is so of what needs nothing of the round before: inputs, keys, encodings.
 local function of_weights(p, cfg)
   if p.framework ~= "tensorflow" then return nil end
-  local sums = p:table("ops"):where { type = { like = "^(_Mkl)?AddN$" }, calls = { min = cfg.min_rounds },
-                                      name = { like = "(^|/)while_grad/" } }
+  local sums = in_rounds_back(p, cfg, "^(_Mkl)?AddN$")
   local step_ns, ns = p.fact["step.ns"], sums:sum("self_ns")
   if ns < cfg.min_rounds_share * step_ns then return nil end
   ns = math.min(ns, step_ns)
@@ -217,6 +222,37 @@ local function of_weights(p, cfg)
                  .. "only adds its part, and the gradient of these weights is one product.",
                code = "x = tf.keras.layers.Dense(gates * units)(x)   # [batch, time, ...], before the cell" },
     impact = impact.exposed { ns = ns, low = 0.7 * ns, high = math.min(1.4 * ns, step_ns) },
+    confidence = "medium",
+  }
+end
+
+-- A round that cuts its part out of a whole array gives back an array of the whole size, zeros but for the part, which
+-- is added to those of the other rounds: as many passes over it, there and in the sum, as there are rounds.
+local function of_cuts(p, cfg)
+  if p.framework ~= "tensorflow" then return nil end
+  local cuts, sums = in_rounds_back(p, cfg, "^StridedSliceGrad$"), in_rounds_back(p, cfg, "^(_Mkl)?AddN$")
+  local step_ns, cuts_ns, sums_ns = p.fact["step.ns"], cuts:sum("self_ns"), sums:sum("self_ns")
+  local worst = cuts:top("self_ns", 1):rows()[1]
+  if cuts_ns < cfg.min_cuts_share * step_ns or cuts_ns + sums_ns < cfg.min_rounds_share * step_ns then return nil end
+  return finding {
+    severity = "info",
+    title = ("Each of %s rounds cuts its part out of an array, and goes back over all of it: %s of ops a step"):format(
+      fmt.whole(worst.calls), fmt.ms(cuts_ns + sums_ns)),
+    subject = { op = worst.name },
+    evidence = { { "arrays made of parts a step", cuts_ns, "ns" }, { "adding them up a step", sums_ns, "ns" },
+                 { "rounds a step", worst.calls, "count" } },
+    condition = ("arrays of parts take %s of the step, %s accepted"):format(fmt.pct(cuts_ns / step_ns),
+      fmt.pct(cfg.min_cuts_share)),
+    remedy = { text = "Take the array apart once before the loop, and let each round read its part: the way back then "
+                 .. "puts the parts together once.",
+               code = "parts = tf.TensorArray(x.dtype, steps).unstack(tf.transpose(x, [1, 0, 2]))\n"
+                 .. "for t in tf.range(steps): state = cell(parts.read(t), state)   # instead of x[:, t]" },
+    -- Parts are still read and written one by one.
+    impact = impact.replay { { "scale", op_type = "StridedSliceGrad", factor = cfg.kept },
+                             { "scale", op_type = "(_Mkl)?AddN", factor = cfg.kept },
+                             fallback = impact.exposed { ns = math.min(cuts_ns + sums_ns, step_ns),
+                                                         low = math.min(cuts_ns, step_ns),
+                                                         high = math.min(1.4 * (cuts_ns + sums_ns), step_ns) } },
     confidence = "medium",
   }
 end
@@ -288,6 +324,8 @@ return rule {
     min_rounds = { default = 16, min = 2, max = 1e7, unit = "count",
                    doc = "rounds a step of a loop that only passes over memory" },
     min_rounds_share = { default = 0.25, min = 0, max = 1, unit = "share", doc = "share of the step in its ops" },
+    min_cuts_share = { default = 0.10, min = 0, max = 1, unit = "share",
+                       doc = "TensorFlow: what arrays made of the parts that rounds cut out take of the step" },
     max_once = { default = 2, min = 1, max = 1e6, unit = "count", doc = "calls a step of what is outside of it" },
     min_once_share = { default = 0.05, min = 0, max = 1, unit = "share", doc = "share of the step outside of it" },
     min_layers = { default = 3, min = 1, max = 1e6, unit = "count",
@@ -309,15 +347,15 @@ batched; scans over time, which do, are not meant, unless no turn multiplies: su
 form without a loop. Priced as four fifths of the loop's ops and of the executor's time, or of its part of the pauses
 between ops. A loop of a function without a product that takes a good part of the step is told, too, whose ops are
 large enough to be recorded: recursions over time, priced as its ops on the path and the executor's time. Loops of
-sessions are priced without what recording adds, which is most of their tiny ops. A loop that multiplies is told where
-adding up the gradients of its weights in each round takes a good part of the step: what needs no state belongs before
-it; and where layers of it also run once for all places, as those of a flow do that is inverted though its draws are
-known: one round of it stays; and in sessions, where its rounds look up what earlier ones made, as nodes of trees do.
-Silent for few turns. In PyTorch, a stack or cat of dozens of small tensors, one a sample, with the small ops that
-look at each of them; or of eight and more that ops make one by one, three or more for each; or a correlation, an
-array that is rolled, multiplied and summed for one shift after the other. In compiled programs of JAX, a loop whose
-rounds read arrays by their number and write or add to arrays that no round reads: its small ops are priced, four
-fifths of them.]],
+sessions are priced without what recording adds, which is most of their tiny ops. A loop that multiplies is told
+where adding up the gradients of its weights in each round takes a good part of the step: what needs no state belongs
+before it; where each round cuts its part out of an array, whose gradient is then made whole in each round; where
+layers of it also run once for all places, as those of a flow do that is inverted though its draws are known: one
+round of it stays; and in sessions, where its rounds look up what earlier ones made, as nodes of trees do. Silent for
+few turns. In PyTorch, a stack or cat of dozens of small tensors, one a sample, with the small ops that look at each
+of them; or of eight and more that ops make one by one, three or more for each; or a correlation, an array that is
+rolled, multiplied and summed for one shift after the other. In compiled programs of JAX, a loop whose rounds read
+arrays by their number and write or add to arrays that no round reads: its small ops are priced, four fifths of them.]],
 
   check = function(p, cfg)
     if p.format == "kineto" then return of_pytorch(p, cfg) end
@@ -329,7 +367,7 @@ fifths of them.]],
     local step_ns = p.fact["step.ns"]
     if turns < cfg.min_turns then
       return of_small_turns(p, cfg) or of_known_places(p, cfg) or of_rounds(p, cfg) or of_session(p, cfg)
-        or of_nodes(p, cfg) or of_weights(p, cfg)
+        or of_nodes(p, cfg) or of_cuts(p, cfg) or of_weights(p, cfg)
     end
     local executor_ns = p:has("host.executor_ns") and p.fact["host.executor_ns"] or 0
     local ns = self_ns + executor_ns
@@ -477,6 +515,12 @@ fifths of them.]],
       tables = { ops = { { name = "gradient_tape/rnn/while/rnn/while_grad/body/_85/AddN", type = "AddN", calls = 100,
                            self_ns = 4e6 },
                          { name = "rnn/while/body/_13/cell/MatMul", type = "MatMul", calls = 100, self_ns = 3e6 } } } },
+    { name = "rows that are cut out of an array in each round", framework = "tensorflow", format = "xspace",
+      finding = true, severity = "info", replay = { 4e6 }, facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "gradients/while_grad/while_grad/body/_85/StridedSliceGrad",
+                           type = "StridedSliceGrad", calls = 100, self_ns = 3e6 },
+                         { name = "gradients/while_grad/while_grad/body/_85/AddN", type = "AddN", calls = 100,
+                           self_ns = 2e6 } } } },
     { name = "a recurrent layer of small weights", framework = "tensorflow", format = "xspace",
       finding = false, facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "gradient_tape/rnn/while/rnn/while_grad/body/_85/AddN", type = "AddN", calls = 100,
