@@ -34,6 +34,20 @@ local function of_tensorflow(p, cfg)
   }
 end
 
+-- Arguments and results are checked all over the step, by a library of distributions or by the program itself.
+local function of_values(p, cfg)
+  return p:in_excess {
+    flaw = "checked-values", min_share = cfg.min_checked_share, time = "checking and reading the answers",
+    title = "Arguments and values are checked in Python all over the step: %s of it", severity = "warn",
+    remedy = { text = "Turn the checks off where the program runs: validation of distributions once the model stands, "
+                 .. "asserts about tensors outside of the loop, or one check: of the loss, or of the norm that "
+                 .. "clipping gives.",
+               code = "torch.distributions.Distribution.set_default_validate_args(False)\n"
+                 .. "pyro.enable_validation(False)   # of a model in Pyro" },
+    confidence = "medium",
+  }
+end
+
 -- isnan(gradient).any().item(), in the words of some versions.
 local checks_of_pytorch = "aten::isnan|aten::_is_any_true|aten::is_nonzero|aten::any|aten::item"
 
@@ -47,7 +61,7 @@ return rule {
   more_specific_than = { "tiny-ops", "python-in-step", "hot-op", "tiny-kernels", "graph-capture-candidate",
                          "repeated-op-sequence", "memcpy-storm", "summary-every-step", "output-bound",
                          "host-bound", "elementwise-chain", "kernel-launch-bound", "scalar-readback",
-                         "blocking-sync-in-step", "power-user-sync-storm", "long-gpu-gap" },
+                         "blocking-sync-in-step", "power-user-sync-storm", "long-gpu-gap", "logging-in-step" },
   params = {
     usual_call_ns = { default = 5e3, min = 0, max = 1e9, unit = "ns",
                       doc = "a short recorded call without a traceback" },
@@ -59,23 +73,27 @@ return rule {
       doc = "TensorFlow: the time of all ops that few checks take, from which they are said" },
     min_ratio = { default = 0.2, min = 0, max = 10, unit = "ratio",
       doc = "checks over backward nodes" },
+    min_checked_share = { default = 0.10, min = 0, max = 1, unit = "share",
+      doc = "share of the step in checks of values of many shapes from which these are told" },
   },
   doc = [[
 Anomaly detection keeps a Python traceback for each op of the forward pass and tests each gradient of the backward pass.
 Priced as the tests and as what the shortest recorded calls take more than usual, for each node; with an accelerator by
-replay without both. Silent without such
-tests inside the backward pass. TensorFlow's checks are ops of a graph: priced as their part of computing and of the
-executors' time.]],
+replay without both. Without one, checks of values of many shapes, whose answers Python reads at once, are told too, as
+validation of distributions makes them: priced as their ops and the Python between. Silent without either.
+TensorFlow's checks are ops of a graph: priced as their part of computing and of the executors' time.]],
 
   check = function(p, cfg)
     if p.framework == "tensorflow" then return of_tensorflow(p, cfg) end
     if not p:has("torch.gradient_checks") or not p:has("torch.backward_nodes") then
-      return skip { reason = "no backward pass of PyTorch is recorded" }
+      return of_values(p, cfg) or skip { reason = "no backward pass of PyTorch is recorded" }
     end
     local step_ns = p.fact["step.ns"]
     local checks, ns, nodes = p.fact["torch.gradient_checks"], p.fact["torch.gradient_checks_ns"],
         p.fact["torch.backward_nodes"]
-    if checks < cfg.min_checks or checks < cfg.min_ratio * nodes or ns < cfg.min_share * step_ns then return nil end
+    if checks < cfg.min_checks or checks < cfg.min_ratio * nodes or ns < cfg.min_share * step_ns then
+      return of_values(p, cfg)
+    end
     -- Each recorded node keeps a traceback; without it the short ones take a few microseconds.
     -- Launching kernels takes some microseconds more.
     local usual_ns = cfg.usual_call_ns * (p:has("device.idle_share") and 4 or 1)
@@ -130,6 +148,17 @@ executors' time.]],
       facts = { ["step.ns"] = 1e7, ["part.compute_ns"] = 1e7, ["part.host_ns"] = 0 },
       tables = { ops = { { name = "loss/CheckNumerics", type = "CheckNumerics", calls = 1, self_ns = 1e4 },
                          { name = "a", type = "MatMul", calls = 50, self_ns = 7e6 } } } },
+    { name = "distributions that are validated", framework = "pytorch", format = "kineto", finding = true,
+      severity = "warn", replay = { 2e6, 2.5e6 },
+      facts = { ["step.ns"] = 1e7, ["torch.gradient_checks"] = 0, ["torch.gradient_checks_ns"] = 0,
+          ["torch.backward_nodes"] = 40 },
+      tables = { excess = { { cell = 1, flaw = "checked-values", cause = "unused", ns = 2e6, share = 0.2,
+                              factor = 0, region = "model.py:20" } } } },
+    { name = "a few checks", framework = "pytorch", format = "kineto", finding = false,
+      facts = { ["step.ns"] = 1e7, ["torch.gradient_checks"] = 0, ["torch.gradient_checks_ns"] = 0,
+          ["torch.backward_nodes"] = 40 },
+      tables = { excess = { { cell = 1, flaw = "checked-values", cause = "unused", ns = 8e5, share = 0.08,
+                              factor = 0, region = "model.py:20" } } } },
     { name = "off", framework = "pytorch", finding = false,
       facts = { ["step.ns"] = 1e7, ["torch.gradient_checks"] = 0, ["torch.gradient_checks_ns"] = 0,
           ["torch.backward_nodes"] = 40 } },

@@ -183,6 +183,44 @@ TEST(rows_read_as_lists)
     builder_free(&program.b);
 }
 
+/* An array is compared for 5 us, the answers are summed up for 10 us and read for 5 us, with 4 us
+ * between; 20 us of Python lead to a check and from it, half of which are the check's: 48 us. What
+ * lies between two checks in a row is theirs as a whole, so that eight take as much. Seven are few,
+ * and a loop that asks about one array, or about two, looks for its end. */
+TEST(values_that_are_checked)
+{
+    enum { BESIDE_WORK, IN_A_ROW, FEW, TWO_SHAPES, WAYS };
+
+    for (int way = BESIDE_WORK; way < WAYS; way++) {
+        int            checks = way == FEW ? 7 : 8;
+        struct program program;
+
+        (void)state;
+        start(&program);
+        run(&program, "aten::linear", "f32[8,64] f32[64,64]", 3000000);
+        for (int i = 0; i < checks; i++) {
+            char shape[16];
+
+            snprintf(shape, sizeof shape, "f32[%d]", i % (way == TWO_SHAPES ? 2 : 4) + 2);
+            program.now += 20000;
+            run(&program, "aten::eq", shape, 5000);
+            program.now += 4000;
+            run(&program, "aten::_is_all_true", "pred[2]", 10000);
+            program.now += 4000;
+            run(&program, "aten::is_nonzero", "pred[]", 5000);
+            if (way == IN_A_ROW && i + 1 < checks)
+                continue;
+            program.now += 20000;
+            run(&program, "aten::add", "f32[8,64]", 100000);
+        }
+        finish(&program);
+        assert_true(fabs(claimed(&program, "checked-values") -
+                         (way == BESIDE_WORK || way == IN_A_ROW ? 8 * 48e3 : 0)) < 1);
+        assert_sums(&program);
+        builder_free(&program.b);
+    }
+}
+
 /* Tensors copied by copy.deepcopy: storages made, filled and set, 5 us a tensor and 20 us of Python
  * between them. Of six 6 * 5 + 5 * 20 us, less a fiftieth; three are no state. */
 TEST(tensors_copied_deeply)
