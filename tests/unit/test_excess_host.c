@@ -21,6 +21,34 @@ TEST(long_pauses)
     builder_free(&program.b);
 }
 
+/* A pause of 2 ms within an optimizer's step, before the backward pass: it is the closure's that
+ * the optimizer was given. Any other range is where the pause is. */
+TEST(a_pause_of_a_closure)
+{
+    for (int is_closure = 0; is_closure < 2; is_closure++) {
+        struct program program;
+        struct str     region;
+
+        (void)state;
+        start(&program);
+        slice(&program, is_closure ? "Optimizer.step#SGD.step" : "losses", ACTIVITY_ANNOTATION,
+              NULL, 3000000);
+        for (int i = 0; i < 20; i++) {
+            run(&program, "aten::add", "f32[8,64]", 20000);
+            program.now += i == 10 ? 2000000 : 5000;
+        }
+        node(&program, "aten::mul", "f32[8,64]", 20000);
+        finish(&program);
+        assert_true(fabs(claimed(&program, "long-pause") - 2e6) < 1);
+        region = intern_str(
+            program.b.study.facts.names,
+            (uint32_t)builder_cell(&program.b, "excess", "flaw", "long-pause", "region"));
+        assert_string_equal(region.data,
+                            is_closure ? "the closure of Optimizer.step#SGD.step" : "losses");
+        builder_free(&program.b);
+    }
+}
+
 /* A program of JAX pauses for 1 ms, copies four arrays to the host and pauses for 4 ms: they are
  * saved, and the first pause is for that too. Where it pauses for 2 ms between the first two and
  * the others, they are looked at: the same time by another word. */

@@ -235,6 +235,19 @@ static uint32_t compiling_call(const struct ledger *ledger, const struct work_un
     return name;
 }
 
+/* An optimizer's range is around all that its closure does, too, as of Lightning's training_step:
+ * that is the closure's, not the update's. */
+static uint32_t of_closure(struct ledger *ledger, const struct work_unit *unit, uint32_t region)
+{
+    struct str name = intern_str(ledger->study->facts.names, region);
+    char       text[160];
+
+    if (unit->phase == UNIT_UPDATE || !str_starts(name, STR("Optimizer.step")))
+        return region;
+    snprintf(text, sizeof text, "the closure of %.100s", name.data);
+    return facts_name(&ledger->study->facts, str_from(text));
+}
+
 uint32_t ledger_region(struct ledger *ledger, const struct work_unit *unit, uint32_t *source)
 {
     const struct profile *profile = ledger->study->profile;
@@ -251,7 +264,7 @@ uint32_t ledger_region(struct ledger *ledger, const struct work_unit *unit, uint
     if (region == NO_ID)
         region = compiling_call(ledger, unit);
     if (region != NO_ID)
-        return region;
+        return of_closure(ledger, unit, region);
     if (unit->op != NO_ID && !ledger->is_torch && profile->ops.items[unit->op].name)
         return profile->ops.items[unit->op].name;
     return around(ledger, unit);
