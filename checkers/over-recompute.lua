@@ -11,7 +11,8 @@ local function of_pytorch(p, cfg)
                  { "layers run again a step", calls, "count" } },
     condition = ("recomputed layers take %s of the step, %s accepted"):format(fmt.pct(ns / step_ns),
         fmt.pct(cfg.min_share)),
-    remedy = { text = "Drop checkpointing where memory allows, or checkpoint fewer and cheaper layers.",
+    remedy = { text = "Drop checkpointing where memory allows, or checkpoint fewer and cheaper layers. A loss that "
+                 .. "encodes its batch in parts, and again for their gradients, is for batches that do not fit in one.",
                code = "x = block(x)   # instead of torch.utils.checkpoint.checkpoint(block, x)" },
     impact = cells and cells:count() > 0 and impact.cells(cells) or
         impact.exposed { ns = ns, low = 0.8 * ns, high = math.min(1.2 * ns, step_ns) },
