@@ -207,6 +207,26 @@ local function of_matrices(p, cfg, ops)
   }
 end
 
+-- PyTorch's graphs: rows of nodes are picked along more edges than there are nodes, and as many are added up to them,
+-- with no product on the edges between: each edge's row is its node's, weighted at most.
+local function passes_along_edges(p, ops)
+  local picked = {}
+  if p.framework ~= "pytorch" then return false end
+  for row in ops:where { type = { like = "^aten::(index_select|index)$" } }:each() do
+    local nodes, width, edges = (row.shapes or ""):match("^\\[([0-9]+),([0-9]+)\\]x\\[([0-9]+)\\]")
+    if edges and tonumber(edges) > tonumber(nodes) then picked[nodes .. "," .. width .. "," .. edges] = edges end
+  end
+  -- Attention adds up stacks of rows, which no sparse product does.
+  for row in ops:where { type = { like = "^aten::(scatter|index)_(add|reduce)_?$" } }:top("self_ns", 1):each() do
+    local nodes, width, edges = (row.shapes or ""):match("^\\[([0-9]+),([0-9]+)\\]x\\[([0-9]+)[],]")
+    if edges and picked[nodes .. "," .. width .. "," .. edges] then
+      return ops:where { type = { like = "^aten::(mm|addmm|bmm|baddbmm)$" },
+                         shapes = { like = "\\[" .. edges .. "," } }:count() == 0
+    end
+  end
+  return false
+end
+
 -- On an accelerator kernels say what ops only enqueue.
 local function of_device(p, cfg)
   local kernels = p:table("kernels")
@@ -415,6 +435,11 @@ back takes. Silent below min_share, and of sorts inside of embedding bags.]],
                    .. "reshape and transpose, slices or a reversed axis do the same without any.",
                  code = "x = tf.reshape(tf.transpose(tf.reshape(x, [n, h, w, g, c // g]), [0, 1, 2, 4, 3]), "
                    .. "[n, h, w, c])   # not tf.gather(x, order, axis=3)" }
+                       or passes_along_edges(p, ops) and {
+                 text = "Each edge's row is made, kept for the gradient and added up. A product with the sparse "
+                   .. "adjacency does that in one pass, weights and all; where the graph stays, make it once.",
+                 code = "adj_t = T.ToSparseTensor(layout=torch.sparse_csr)(data).adj_t   # torch_geometric.transforms\n"
+                   .. "x = conv(x, adj_t)   # not conv(x, edge_index); by hand: adj_t @ x" }
                        or { text = "Batch the indices, sort them once, keep minor dimensions aligned." },
       impact = impact.replay(edits),
       confidence = "medium",
@@ -436,6 +461,14 @@ back takes. Silent below min_share, and of sorts inside of embedding bags.]],
       tables = { ops = { { name = "aten::nonzero", type = "aten::nonzero", shapes = "[100000]", self_ns = 2e6 },
                          { name = "aten::mm", type = "aten::mm", shapes = "[64,64]x[64,64]", self_ns = 6e6 } },
                  work = { { class = "gather", type = "aten::index", shapes = "[100000,3]", ns = 4e6 } } } },
+    -- Half of 5 ms of picking along edges and adding up.
+    { name = "messages along edges", framework = "pytorch", format = "kineto", finding = true, severity = "info",
+      replay = { 2.5e6 }, facts = { ["step.ns"] = 1e7 },
+      tables = { ops = {
+        { name = "aten::index_select", type = "aten::index_select", shapes = "[9000,64]x[70000]", self_ns = 2e6 },
+        { name = "aten::scatter_add_", type = "aten::scatter_add_", shapes = "[9000,64]x[70000,64]x[70000,64]",
+          self_ns = 3e6 },
+        { name = "aten::mm", type = "aten::mm", shapes = "[9000,64]x[64,64]", self_ns = 5e6 } } } },
     { name = "a small mask", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "aten::nonzero", type = "aten::nonzero", shapes = "[64,64]", self_ns = 2e6 },
