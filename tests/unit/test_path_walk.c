@@ -129,6 +129,38 @@ TEST(a_thread_that_sleeps_does_not_lead)
     builder_free(&b);
 }
 
+/*
+ * The leading thread waits for another one 10..90 us, in which it hands an op to a pool and waits
+ * for it: the op takes 20..80 us. A thread that lives 85..95 us is written as if it had begun with
+ * the recording. What is left of the wait is Python of the one that is waited for.
+ */
+TEST(a_thread_does_nothing_before_it_begins)
+{
+    struct profile_builder b;
+    uint32_t               host, python, other, later, pool;
+
+    host = builder_start_host(&b, FORMAT_XSPACE);
+    python = builder_timeline(&b, host, NO_ID, "python 1");
+    other = builder_timeline(&b, host, NO_ID, "python 2");
+    later = builder_timeline(&b, host, NO_ID, "python 3");
+    pool = builder_timeline(&b, host, NO_ID, "tf_XLAEigen");
+    builder_slice(&b, python, "$<unknown> acquire", ACTIVITY_WAIT, 10000, 80000);
+    builder_slice(&b, other, "$app.py:7 answer", ACTIVITY_PYTHON, 10000, 80000);
+    builder_slice(&b, other, "np.asarray(jax.Array)", ACTIVITY_SYNC, 20000, 60000);
+    builder_slice(&b, later, "$threading.py:988 _bootstrap", ACTIVITY_PYTHON, 0, 96000);
+    builder_slice(&b, later, "$threading.py:1028 _bootstrap_inner", ACTIVITY_PYTHON, 0, 95000);
+    builder_slice(&b, later, "$app.py:3 other", ACTIVITY_PYTHON, 85000, 10000);
+    builder_slice(&b, pool, "dot.1", ACTIVITY_OP, 20000, 60000);
+    builder_step(&b, host, 0, 100000);
+    builder_finish(&b);
+    walk(&b, python);
+    assert_float_equal(builder_fact(&b, "part.compute_ns"), 60000, 1);
+    assert_float_equal(builder_fact(&b, "part.host_ns"), 40000, 1);
+    assert_true(
+        isnan(builder_cell(&b, "path", "name", "$threading.py:1028 _bootstrap_inner", "ns")));
+    builder_free(&b);
+}
+
 /* Of two events one has no name, which is not most; of two both: then nothing is said of parts. */
 TEST(a_step_without_names_has_no_parts)
 {
