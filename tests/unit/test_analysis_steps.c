@@ -236,12 +236,12 @@ TEST(a_host_that_runs_ahead_is_stopped_at_times)
 }
 
 /* Runs of 3 us, 3 us before the next one but for 73 us after the second. A copy under way from 10
- * to 85 us is what the third waits for, or the marker that enqueued the second lasts until 84 us;
- * without either that is a pause, for a host that runs ahead. Used: 6, 76 and 6 us, or without the
- * second step. */
+ * to 85 us is what the third waits for, or the marker that enqueued the second lasts until 84 us,
+ * or that of the third, which begins while the first runs, until 84 us; without any of these that
+ * is a pause, for a host that runs ahead. Used: 6, 76 and 6 us, or without the second step. */
 TEST(what_holds_up_the_next_run_is_no_pause)
 {
-    enum { NOTHING, COPY, MARKER, KINDS };
+    enum { NOTHING, COPY, MARKER, NEXT, KINDS };
     for (int kind = 0; kind < KINDS; kind++) {
         static const int64_t   starts[] = { 4000, 10000, 86000, 92000 };
         struct profile_builder b;
@@ -254,13 +254,13 @@ TEST(what_holds_up_the_next_run_is_no_pause)
         copier = builder_timeline(&b, host, NO_ID, "copier");
         for (int i = 0; i < 4; i++) {
             uint32_t op = builder_slice(&b, worker, "fusion", ACTIVITY_OP, starts[i], 3000);
-            bool     is_long = kind == MARKER && i == 1;
-            int64_t  start_ns = (kind == MARKER && i > 1 ? 84000 : 0) + (int64_t)i * 200;
+            int      longest = kind == MARKER ? 1 : kind == NEXT ? 2 : 4;
+            int64_t  start_ns = (i > longest ? 84000 : 0) + (int64_t)i * 200;
 
-            builder_stat(
-                &b,
-                builder_slice(&b, thread, "train", ACTIVITY_STEP, start_ns, is_long ? 83800 : 100),
-                STAT_STEP_NUMBER, i);
+            builder_stat(&b,
+                         builder_slice(&b, thread, "train", ACTIVITY_STEP, start_ns,
+                                       i == longest ? 84000 - start_ns : 100),
+                         STAT_STEP_NUMBER, i);
             builder_stat(&b, op, STAT_RUN_ID, 100 + i);
             builder_stat(&b, op, STAT_PROGRAM, 7);
         }

@@ -334,6 +334,56 @@ TEST(runs_of_the_main_program)
     release(&f);
 }
 
+/*
+ * jit_update runs three times as program 5, then was compiled again and runs as program 8, beside
+ * jit_score, which runs three times for less: four steps, for 5 has gone when 8 comes, which takes
+ * its place. Where 5 runs again behind 8 the two take turns, and where nothing says of which module
+ * they are nobody knows: three steps, the runs of 5.
+ */
+TEST(a_program_compiled_again_is_the_same)
+{
+    static const struct {
+        int64_t last_ns;
+        bool    is_named;
+        size_t  count, replaced;
+    } cases[] = { { 200, true, 4, 1 }, { 1100, true, 3, 0 }, { 200, false, 3, 0 } };
+
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        const struct {
+            int64_t start_ns, ns, program;
+        } runs[] = { { 0, 100, 5 },  { 50, 10, 6 },   { 100, 100, 5 }, { cases[i].last_ns, 100, 5 },
+                     { 400, 10, 6 }, { 900, 100, 8 }, { 1300, 10, 6 } };
+        struct fixture f;
+        struct runs    list = { 0 };
+        uint32_t       thread;
+        size_t         replaced;
+
+        start(&f);
+        thread = builder_timeline(&f.b, f.host, NO_ID, "worker");
+        for (size_t r = 0; r < ARRAY_COUNT(runs); r++) {
+            uint32_t event =
+                builder_slice(&f.b, thread, "fusion", ACTIVITY_OP, runs[r].start_ns, runs[r].ns);
+
+            if (cases[i].is_named)
+                builder_stat(&f.b, event, STAT_MODULE_NAME,
+                             builder_name(&f.b, runs[r].program == 6 ? "jit_score" : "jit_update"));
+            assert_true(vec_push(&list.list, &f.scratch,
+                                 (struct run) { .start_ns = runs[r].start_ns,
+                                                .end_ns = runs[r].start_ns + runs[r].ns,
+                                                .program = runs[r].program,
+                                                .host = f.host,
+                                                .device = NO_ID,
+                                                .event = event }));
+        }
+        builder_finish(&f.b);
+        assert_true(markers_runs(&f.b.profile, &list, 0, &f.scratch, &f.markers));
+        assert_int_equal(f.markers.list.count, cases[i].count);
+        assert_true(programs_replaced(&f.b.profile, &list, &f.scratch, &replaced));
+        assert_int_equal(replaced, cases[i].replaced);
+        release(&f);
+    }
+}
+
 /* Four additions of 10 ns each, one by one, behind a program of 100 ns that runs once: none is a
  * step. Where that program is an addition too, or takes less than they do, they are all there is.
  */

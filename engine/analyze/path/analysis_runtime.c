@@ -10,6 +10,7 @@
 #include "analyze/path/library_calls.h"
 #include "analyze/path/work.h"
 #include "analyze/step/runs.h"
+#include "analyze/step/step_markers.h"
 #include "base/sample.h"
 #include "base/sort.h"
 #include "model/names.h"
@@ -70,6 +71,8 @@ static const struct fact_spec produces[] = {
     { "host.lead_ns", UNIT_NS, "a step's path that the leading thread works before it waits" },
     { "runs.count", UNIT_COUNT, "program runs a step" },
     { "runs.programs", UNIT_COUNT, "different programs among them" },
+    { "runs.replaced", UNIT_COUNT,
+      "programs of the recording that take the place of one of their name, which ran until then" },
     { "runs.median_ns", UNIT_NS, "median length of a run" },
     { "runs.total_ns", UNIT_NS, "length of all runs of a step, overlaps counted twice" },
     { "runs.main_count", UNIT_COUNT, "runs a step of the program that runs most often" },
@@ -123,6 +126,7 @@ enum {
     HOST_LEAD,
     RUNS_COUNT,
     RUNS_PROGRAMS,
+    RUNS_REPLACED,
     RUNS_MEDIAN,
     RUNS_TOTAL,
     RUNS_MAIN,
@@ -411,14 +415,17 @@ static uint32_t program_name(struct study *study, const struct run *run)
     return (uint32_t)name;
 }
 
-/* Runs that start inside looked-at steps on the reference host. */
-static bool keep_runs(const struct counting *counting, struct arena *scratch, struct runs *kept)
+/* Runs that start inside looked-at steps on the reference host; of all runs, how many programs were
+ * compiled again. */
+static bool keep_runs(const struct counting *counting, struct arena *scratch, struct runs *kept,
+                      size_t *replaced)
 {
     const struct study *study = counting->study;
     struct runs         runs = { 0 };
 
     if (!runs_find(study->profile, scratch, &runs) ||
-        (!runs.list.count && !runs_dispatched(study->profile, scratch, &runs)))
+        (!runs.list.count && !runs_dispatched(study->profile, scratch, &runs)) ||
+        !programs_replaced(study->profile, &runs, scratch, replaced))
         return false;
     for (size_t i = 0; i < runs.list.count; i++) {
         const struct run *run = &runs.list.items[i];
@@ -438,10 +445,10 @@ static bool set_runs(struct counting *counting, struct arena *scratch)
     struct study *study = counting->study;
     struct runs   runs = { 0 };
     double        steps = (double)counting->path->step_rows.count, total_ns = 0, around_ns, held_ns;
-    size_t        programs = 0, best_first = 0, best_count = 0;
+    size_t        programs = 0, best_first = 0, best_count = 0, replaced;
     double       *lengths;
 
-    if (!keep_runs(counting, scratch, &runs))
+    if (!keep_runs(counting, scratch, &runs, &replaced))
         return false;
     if (runs.list.count == 0)
         return facts_absent(&study->facts, "runs.", NULL,
@@ -466,6 +473,7 @@ static bool set_runs(struct counting *counting, struct arena *scratch)
            facts_set(&study->facts, &produces[RUNS_HELD_UP], held_ns) &&
            facts_set(&study->facts, &produces[RUNS_COUNT], (double)runs.list.count / steps) &&
            facts_set(&study->facts, &produces[RUNS_PROGRAMS], (double)programs) &&
+           facts_set(&study->facts, &produces[RUNS_REPLACED], (double)replaced) &&
            facts_set(&study->facts, &produces[RUNS_TOTAL], total_ns / steps) &&
            facts_set(&study->facts, &produces[RUNS_MAIN], (double)best_count / steps) &&
            facts_set(&study->facts, &produces[RUNS_MAIN_NAME],

@@ -89,6 +89,10 @@ void markers_name_runs(const struct markers *markers, struct markers *program)
 
         run->number = markers->list.items[i].number;
         run->until_ns = int64_most(run->until_ns, markers->list.items[i].end_ns);
+        /* Who is at the next step already when this one's work is done does not pause. */
+        if (i + 1 < count && markers->list.items[i + 1].host == run->host &&
+            markers->list.items[i + 1].start_ns <= run->end_ns)
+            run->until_ns = int64_most(run->until_ns, markers->list.items[i + 1].end_ns);
     }
 }
 

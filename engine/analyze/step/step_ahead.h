@@ -14,7 +14,8 @@
 bool markers_only_enqueue(const struct markers *markers, const struct markers *program,
                           struct arena *scratch);
 /* Gives runs the numbers of the markers that enqueued them, where each has one of its host. What a
- * marker holds behind its run, as a checkpoint that is waited for, is part of the step. */
+ * marker holds behind its run, as a checkpoint that is waited for, is part of the step, and so is
+ * what the next one, begun before the run is done, holds before its own, as compiling again. */
 void markers_name_runs(const struct markers *markers, struct markers *program);
 /* Runs of a host that ran ahead wait for what is still copied to them when the run before them
  * ends: that is part of the step, however long it takes. */

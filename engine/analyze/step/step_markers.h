@@ -66,9 +66,13 @@ struct marker marker_of_runs(const struct run *first, const struct run *last);
 bool markers_rows(const struct profile *profile, const struct runs *runs, struct arena *arena,
                   struct markers *markers);
 /* Runs of the program that takes most time of those that run three times and more, or as often as
- * there are `marked` steps where those are fewer (0: none are marked), on each host. Runs that
- * overlap count from completion to completion. */
+ * there are `marked` steps where those are fewer (0: none are marked), on each host. One that was
+ * compiled again is the same program. Runs that overlap count from completion to completion. */
 bool markers_runs(const struct profile *profile, const struct runs *runs, size_t marked,
                   struct arena *arena, struct markers *markers);
+/* Programs that take the place of one that ran three times and more, and has their module's name.
+ * false: out of memory. O(runs · programs). */
+bool programs_replaced(const struct profile *profile, const struct runs *runs, struct arena *arena,
+                       size_t *count);
 
 #endif
