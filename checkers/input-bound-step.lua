@@ -1,4 +1,17 @@
 -- The step waits for its input.
+-- Python in which a thread waits for a network, as both formats name functions that are written in C.
+local NETWORK = { like = "( recv(_into)?$)|(<method 'recv(_into)?' of '_socket)" }
+
+-- Threads that wait need no core: many may ask at once, far ahead.
+local ASK_AHEAD = {
+  jax = { text = "Most of this is waiting for a network: ask for many records at once, in threads, ahead of the step.",
+          code = "grain.ReadOptions(num_threads=16, prefetch_buffer_size=64)   # or a ThreadPoolExecutor's map" },
+  tensorflow = { text = "Most of this is waiting for a network: ask for many records at once, ahead of the step.",
+                 code = "ds = ds.map(fetch, num_parallel_calls=16, deterministic=False).batch(b).prefetch(2)" },
+  pytorch = { text = "Most of this is waiting for a network: ask for many records at once, ahead of the step.",
+              code = "DataLoader(ds, num_workers=8, prefetch_factor=4, persistent_workers=True)" },
+}
+
 return rule {
   id = "input-bound-step", api = 1, version = "1.0.0",
   title = "The step waits for its input",
@@ -16,6 +29,8 @@ return rule {
     min_ahead_share = { default = 0.25, min = 0, max = 1, unit = "share",
                         doc = "the same where a graph's pipeline runs ahead on several threads: less may be the wait "
                           .. "for a core" },
+    min_network = { default = 0.5, min = 0, max = 1, unit = "share",
+                    doc = "of the wait, Python waiting for a network, from which threads that ask ahead take it away" },
     lighter = { default = 0.3, min = 0, max = 1, unit = "ratio",
                 doc = "of its work, what a batch takes that is made in less time" },
     high_share = { default = 0.20, min = 0, max = 1, unit = "share",
@@ -101,6 +116,13 @@ min_ahead_share on. A rule that names the stage at fault takes the place of this
                          code = "def __getitems__(self, rows):   # a batch at once, nothing to collate\n"
                            .. "    return self.x[rows], self.y[rows]" }
     end
+    local network_ns = p:has("path") and p:table("path"):where { part = "input", name = NETWORK }:sum("ns") or 0
+    local is_network = network_ns > cfg.min_network * wait_ns
+    if is_network then
+      evidence[#evidence + 1] = { "of it waiting for a network", network_ns, "ns",
+                                  share = network_ns / p.fact["step.ns"] }
+      remedy[p.framework] = ASK_AHEAD[p.framework]
+    end
     if is_dali then
       evidence[#evidence + 1] = { "who makes it", "a pipeline of NVIDIA DALI" }
       remedy[p.framework] = {
@@ -121,8 +143,8 @@ min_ahead_share on. A rule that names the stage at fault takes the place of this
     end
     return finding {
       title = ("The step waits %s (%s) for its input"):format(fmt.ms(wait_ns), fmt.pct(share)),
-      -- How much less work a batch may be, nobody knows.
-      severity = is_slow and "info" or share >= cfg.high_share and "error" or "warn",
+      -- How much less work a batch may be, nobody knows; waits for a network go beside each other.
+      severity = is_slow and not is_network and "info" or share >= cfg.high_share and "error" or "warn",
       evidence = evidence,
       condition = ("input wait %s of the step, %s accepted"):format(fmt.pct(share), fmt.pct(cfg.min_share)),
       remedy = remedy[p.framework] or { text = "Produce the next batch while the step runs." },
@@ -138,6 +160,10 @@ min_ahead_share on. A rule that names the stage at fault takes the place of this
       facts = { ["step.ns"] = 1e7, ["input.wait_ns"] = 3e6, ["input.wait_share"] = 0.3 }, replay = { 3e6 } },
     { name = "making a batch takes longer than the step", framework = "tensorflow", finding = true, impact_ns = 2e6,
       facts = { ["step.ns"] = 1e7, ["input.wait_ns"] = 6e6, ["input.wait_share"] = 0.6 }, replay = { 2e6 } },
+    { name = "most of it waits for a network", framework = "jax", format = "xspace", finding = true, impact_ns = 6e6,
+      facts = { ["step.ns"] = 1e7, ["input.wait_ns"] = 6e6, ["input.wait_share"] = 0.6 },
+      tables = { path = { { name = "$<unknown> recv_into", kind = "python", part = "input", ns = 5e6 },
+                          { name = "$<unknown> decode", kind = "python", part = "input", ns = 1e6 } } } },
     { name = "the same, nothing to replay", framework = "jax", finding = true, impact_ns = 6e6,
       facts = { ["step.ns"] = 1e7, ["input.wait_ns"] = 6e6, ["input.wait_share"] = 0.6 } },
     { name = "the same, by its stages", framework = "tensorflow", finding = true, impact_ns = 2e6, replay = { 2e6 },
