@@ -20,6 +20,13 @@ local HASHED = {
   code = "jax.tree_util.register_dataclass(Mesh, data_fields=['edges'], meta_fields=[])   # not static",
 }
 
+-- JAX puts a class that is a pytree together behind each call that gives it, and for each transformation.
+local UNFLATTENED = {
+  text = "A class that is a pytree works these out again whenever JAX puts it together, in each call that takes or "
+    .. "gives it: work them out once, keep them as leaves, and let tree_unflatten not call what makes them.",
+  code = "obj = object.__new__(cls); obj.ground, obj.tables = leaves; return obj   # in tree_unflatten",
+}
+
 local function selects(cells)
   local list = {}
   for row in cells:top("ns", 64):each() do list[#list + 1] = { cell = row.cell } end
@@ -35,6 +42,11 @@ local function name_pauses(p, cells, ns, place, is_input)
   local has_stacks = has_python_stacks(p)
   if p.framework == "jax" and place:find("__hash__", 1, true) then
     return ("Python hashes arguments for %s of each step"):format(fmt.ms(ns)), HASHED
+  end
+  local unflatten_ns = p.framework == "jax" and p:has("activities") and
+    p:table("activities"):where { kind = "python", name = { like = " tree_unflatten$" } }:max("path_ns") or 0
+  if unflatten_ns >= 0.5 * ns then
+    return ("Pytrees are put together in Python for %s of each step"):format(fmt.ms(unflatten_ns)), UNFLATTENED
   end
   local piped_ns = cells:where { region = { like = PIPES } }:sum("ns")
   if not is_input and piped_ns >= 0.5 * ns then
@@ -356,6 +368,12 @@ where it hides behind computation.]],
                               factor = 0, region = "in envs.py(9): step > multiprocessing/connection.py(246): recv" },
                             { cell = 2, flaw = "long-pause", cause = "python", grade = "B", ns = 1e6, share = 0.1,
                               factor = 0, region = "in policy.py(4): act" } } } },
+    { name = "a pytree makes its tables again", framework = "jax", format = "xspace", finding = true,
+      severity = "info", replay = { 3e6 },
+      facts = { ["step.ns"] = 1e7, ["python.path_ns"] = 3e6, ["host.python_before_ns"] = 0, ["part.compute_ns"] = 5e6 },
+      tables = { activities = { { name = "$sim.py:51 tree_unflatten", kind = "python", path_ns = 3e6 } },
+                 excess = { { cell = 1, flaw = "own-python", cause = "wait.input", grade = "A", ns = 3e6, share = 0.3,
+                              factor = 0, source_file = "sim.py", region = "sim.py:28 tables" } } } },
     { name = "a static argument of many numbers", framework = "jax", format = "xspace", finding = true,
       severity = "warn", replay = { 3e6 },
       facts = { ["step.ns"] = 1e7, ["python.path_ns"] = 3e6, ["host.python_before_ns"] = 0, ["part.compute_ns"] = 5e6 },
