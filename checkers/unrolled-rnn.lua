@@ -3,8 +3,12 @@ local function written_out(p, cfg)
   local step_ns, ns, count, worst = p.fact["step.ns"], 0, 0, nil
   -- Training multiplies a cell's gradient twice, by its input and by its weights.
   local products = p:has("op_stats.trains") and p.fact["op_stats.trains"] and 3 or 1
+  -- What is masked or turned round by lengths ends before the last copy: then copies that do enough work each are as
+  -- needless as small ones.
+  local ends_early = p:has("ops") and (p:table("ops"):where { type = { like = "^ReverseSequence" } }:count() > 0 or
+    p:table("ops"):where { name = { like = "(^|/)SequenceMask(_[0-9]+)?/" } }:count() > 0)
   for row in p:table("graph_patterns"):where { pattern = "unrolled-cell", count = { min = cfg.min_cells } }:each() do
-    if row.ns / row.count <= products * cfg.max_call_ns then
+    if ends_early or row.ns / row.count <= products * cfg.max_call_ns then
       ns, count = ns + row.ns, count + row.count
       if not worst or row.ns > worst.ns then worst = row end
     end
@@ -12,12 +16,14 @@ local function written_out(p, cfg)
   ns = math.min(ns, step_ns)
   if not worst or ns < cfg.min_share * step_ns then return nil end
   return finding {
-    title = ("%s copies of small cells run in sequence: %s of each step"):format(fmt.count(count), fmt.ms(ns)),
+    title = ("%s copies of %scells run in sequence: %s of each step"):format(
+      fmt.count(count), ends_early and "" or "small ", fmt.ms(ns)),
     severity = "warn",
     subject = { op = worst.op },
     evidence = { { "their products and gradients a step", ns, "ns", share = ns / step_ns },
                  { "copies that wait for each other", worst.count, "count" },
-                 { "a copy", worst.ns / worst.count, "ns" } },
+                 { "a copy", worst.ns / worst.count, "ns" },
+                 ends_early and { "sequences have", "lengths of their own" } or nil },
     condition = ("%s copies in sequence, %s accepted"):format(fmt.count(worst.count), fmt.count(cfg.min_cells)),
     remedy = { text = "Use a recurrent layer with a fused kernel and its default activations, or a loop that ends with "
                  .. "the longest sequence of the batch: a graph that is written out runs all its steps for each batch.",
@@ -62,8 +68,9 @@ Each time step pays Python, the dispatcher and the autograd engine for a dozen s
 the inputs of all time steps at once and runs the rest in one op. Priced as all rounds but one, and less of it.
 In a graph, matrix products of one name that each wait for the one before are such a cell written out.
 The same holds for a recurrent layer that gets one time step a call in training, of inputs that nothing has to be
-computed for first. Silent for few time steps, for cells that are large enough to hide this, and for decoding, where
-each step picks the next one's input.]],
+computed for first. Silent for few time steps, for decoding, where each step picks the next one's input, and for cells
+that are large enough to hide this, unless a graph masks or reverses sequences by their lengths: then its last copies
+work on padding.]],
 
   check = function(p, cfg)
     if p:has("graph_patterns") then return written_out(p, cfg) end
@@ -148,6 +155,16 @@ each step picks the next one's input.]],
       tables = { graph_patterns = { { pattern = "unrolled-cell", op = "rnn/cell_0/MatMul", ns = 1.92e7, count = 64 },
                                     { pattern = "unrolled-cell", op = "rnn/cell_1/MatMul", ns = 1.92e7, count = 64 },
                                     { pattern = "unrolled-cell", op = "head/MatMul", ns = 1e6, count = 10 } } } },
+    -- 0.9 ms a copy.
+    { name = "large cells of sequences with lengths", format = "graph", framework = "tensorflow", finding = true,
+      impact_ns = 1.62e7, facts = { ["step.ns"] = 6e7, ["op_stats.trains"] = true },
+      tables = { graph_patterns = { { pattern = "unrolled-cell", op = "rnn/cell/MatMul", ns = 5.4e7, count = 60 } },
+                 ops = { { name = "rnn/cell/MatMul", type = "MatMul", self_ns = 5.4e7 },
+                         { name = "SequenceMask_1/Less", type = "Less", self_ns = 1e4 } } } },
+    { name = "large cells", format = "graph", framework = "tensorflow", finding = false,
+      facts = { ["step.ns"] = 6e7, ["op_stats.trains"] = true },
+      tables = { graph_patterns = { { pattern = "unrolled-cell", op = "rnn/cell/MatMul", ns = 5.4e7, count = 60 } },
+                 ops = { { name = "rnn/cell/MatMul", type = "MatMul", self_ns = 5.4e7 } } } },
     { name = "few cells in a graph", format = "graph", finding = false, facts = { ["step.ns"] = 2e7 },
       tables = { graph_patterns = { { pattern = "unrolled-cell", op = "rnn/cell/MatMul", ns = 5e6, count = 10 } } } },
     { name = "nothing to look at", format = "graph", skipped = true, facts = { ["step.ns"] = 2e7 } },
