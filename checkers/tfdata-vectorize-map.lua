@@ -96,6 +96,9 @@ return rule {
                        doc = "share of the step that waits for this map" },
     max_element_ns = { default = 100000, min = 0, max = 1e9, unit = "ns",
                        doc = "time of one element up to which calling costs more than the work" },
+    max_op_ns = { default = 20000, min = 0, max = 1e9, unit = "ns",
+                  doc = "time of an element's longest op up to which the same is said of a longer one: calling an op "
+                    .. "takes some microseconds, whatever it does" },
     min_unbatched = { default = 64, min = 2, max = 1e9, unit = "count",
                       doc = "elements a step that batches are taken apart into" },
     min_apart_share = { default = 0.2, min = 0, max = 1, unit = "share",
@@ -109,7 +112,8 @@ return rule {
                        doc = "share of the step spent waiting for input, then" },
     min_used = { default = 0.9, min = 0, max = 2, unit = "share",
                  doc = "of the time of all cores, everything's, then" },
-    max_busy_ns = { default = 1000000, min = 0, max = 1e9, unit = "ns", doc = "time of one element, then" },
+    max_busy_ns = { default = 1000000, min = 0, max = 1e9, unit = "ns",
+                    doc = "time of one element, then, and of one whose ops are all short" },
     min_small_share = { default = 0.5, min = 0, max = 1, unit = "share",
                         doc = "of an element's time outside of its longest op, then" },
     max_python_share = { default = 0.5, min = 0, max = 1, unit = "share",
@@ -121,7 +125,7 @@ paid for each element; above it, once a batch. Batches that are taken apart (unb
 pay in each stage between, also where the pipeline keeps up: it takes the cores. Priced by replay with
 0.15 of the map's, or of these stages', time left. Where a pipeline keeps up, the step computes on the same cores and
 all are busy, a map of which no op takes most is priced as its other ops, over the cores. Silent where an element takes
-long enough to be work, where the map stands above the batch, and where it runs Python.]],
+long enough to be work and one of its ops does, where the map stands above the batch, and where it runs Python.]],
 
   check = function(p, cfg)
     local step_ns = p.fact["step.ns"]
@@ -136,7 +140,11 @@ long enough to be work, where the map stands above the batch, and where it runs 
     local batch, elements = batched_by(stages, map)
     if not batch then return nil end
     local work_ns = math.max(map.self_ns, map.cpu_ns)
-    if elements < cfg.min_elements or work_ns / elements > cfg.max_element_ns
+    -- Many ops make an element long though none of them works: then calling them is what it takes.
+    local longest_ns = (map.top_op or "") ~= "" and map.top_op_ns or work_ns
+    local calls_alone = work_ns / elements <= cfg.max_element_ns or
+      longest_ns / elements <= cfg.max_op_ns and work_ns / elements <= cfg.max_busy_ns
+    if elements < cfg.min_elements or not calls_alone
        -- Images are decoded one by one.
        or (map.top_op or ""):find(p:names("tf_media_file"))
        or map.python_ns > cfg.max_python_share * work_ns then
@@ -151,10 +159,15 @@ long enough to be work, where the map stands above the batch, and where it runs 
         { "its time on the path a step", map.path_ns, "ns", share = math.min(1, map.path_ns / step_ns) },
         { "elements a step", elements, "count" },
         { "time of one", work_ns / elements, "ns" },
+        work_ns / elements > cfg.max_element_ns and
+          { "of it in its longest op, " .. map.top_op, longest_ns / elements, "ns" } or nil,
         { "batched by", batch.type },
       },
-      condition = ("the step waits %s for a map with %s an element, %s accepted"):format(
-        fmt.pct(map.path_ns / step_ns), fmt.ns(work_ns / elements), fmt.ns(cfg.max_element_ns)),
+      condition = work_ns / elements > cfg.max_element_ns and
+        ("the step waits %s for a map whose longest op takes %s an element, %s accepted"):format(
+          fmt.pct(map.path_ns / step_ns), fmt.ns(longest_ns / elements), fmt.ns(cfg.max_op_ns)) or
+        ("the step waits %s for a map with %s an element, %s accepted"):format(
+          fmt.pct(map.path_ns / step_ns), fmt.ns(work_ns / elements), fmt.ns(cfg.max_element_ns)),
       remedy = { text = "Batch first, then map over whole batches.",
                  code = "ds = ds.batch(n).map(f_of_a_batch, num_parallel_calls=tf.data.AUTOTUNE)" },
       impact = impact.replay { { "stage_scale", stage = "\\Q" .. map.name .. "\\E", factor = cfg.left },
@@ -222,6 +235,24 @@ long enough to be work, where the map stands above the batch, and where it runs 
         { name = "Iterator::Root::Prefetch::BatchV2::ParallelMapV2", type = "ParallelMapV2", calls = 32,
           self_ns = 1e5, cpu_ns = 1e7, python_ns = 0, path_ns = 0, top_op = "Warp", top_op_ns = 8e6,
           parent = "Iterator::Root::Prefetch::BatchV2" } } } },
+    -- 160 us an element, of which its longest op takes 6.
+    { name = "a dozen columns of arithmetic", framework = "tensorflow", finding = true, impact_ns = 4e6,
+      facts = { ["step.ns"] = 1e8, ["input.wait_share"] = 0.8 },
+      tables = { iterators = {
+        { name = "Iterator::Root::Prefetch::MapAndBatch", type = "MapAndBatch", calls = 1, self_ns = 1e6,
+          cpu_ns = 8e7, python_ns = 0, path_ns = 5e7, top_op = "Pack", top_op_ns = 3e6,
+          parent = "Iterator::Root::Prefetch" },
+        { name = "Iterator::Root::Prefetch::MapAndBatch::Shuffle", type = "Shuffle", calls = 500, self_ns = 1e6,
+          cpu_ns = 0, python_ns = 0, path_ns = 0, parent = "Iterator::Root::Prefetch::MapAndBatch" } } },
+      replay = { 4e6 } },
+    { name = "elements of as long, in one op", finding = false,
+      facts = { ["step.ns"] = 1e8, ["input.wait_share"] = 0.8 },
+      tables = { iterators = {
+        { name = "Iterator::Root::Prefetch::MapAndBatch", type = "MapAndBatch", calls = 1, self_ns = 1e6,
+          cpu_ns = 8e7, python_ns = 0, path_ns = 5e7, top_op = "ResizeBilinear", top_op_ns = 5e7,
+          parent = "Iterator::Root::Prefetch" },
+        { name = "Iterator::Root::Prefetch::MapAndBatch::Shuffle", type = "Shuffle", calls = 500, self_ns = 1e6,
+          cpu_ns = 0, python_ns = 0, path_ns = 0, parent = "Iterator::Root::Prefetch::MapAndBatch" } } } },
     { name = "elements are work", finding = false,
       facts = { ["step.ns"] = 1e7, ["input.wait_share"] = 0.5 },
       tables = { iterators = {
