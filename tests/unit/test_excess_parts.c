@@ -472,3 +472,36 @@ TEST(clones_of_the_state)
         builder_free(&program.b);
     }
 }
+
+/* Frames of 551 = 19 * 29 points, 3 ms: (19 + 29) * 1.1 * 551 = 29093 against (4 * 2 + 5 + 7 * 1.1)
+ * * 560 = 11592 for 560. Data of 900 points padded to 1000 as good as it gets, and of 997 points, a
+ * prime, that have that length themselves. Padded to 997: 3 * (4 * 2 + 3 * 5) * 2000 = 138000 by
+ * two transforms of 2000 points, against 21 * 1000, there and back, 2 ms each. */
+TEST(lengths_with_large_factors)
+{
+    struct program program;
+
+    start(&program);
+    run(&program, "aten::linear", "f32[8,64] f32[64,64]", 9000000);
+    cut(&program, "f32[4,22050]", "aten::sub", "[\"\", \"1\"]");
+    builder_stat(&program.b, run(&program, "aten::stft", "f32[4,22050]", 3000000),
+                 STAT_CONCRETE_INPUTS,
+                 (int64_t)builder_name(&program.b, "[\"\", \"551\", \"220\"]"));
+    builder_stat(&program.b, run(&program, "aten::fft_rfft", "f32[4,900]", 2000000),
+                 STAT_CONCRETE_INPUTS,
+                 (int64_t)builder_name(&program.b, "[\"\", \"1000\", \"-1\"]"));
+    builder_stat(&program.b, run(&program, "aten::fft_rfft", "f32[4,997]", 2000000),
+                 STAT_CONCRETE_INPUTS,
+                 (int64_t)builder_name(&program.b, "[\"\", \"997\", \"-1\"]"));
+    builder_stat(&program.b, run(&program, "aten::fft_rfft", "f32[4,500]", 2000000),
+                 STAT_CONCRETE_INPUTS,
+                 (int64_t)builder_name(&program.b, "[\"\", \"997\", \"-1\"]"));
+    builder_stat(&program.b, run(&program, "aten::fft_irfft", "c64[4,499]", 2000000),
+                 STAT_CONCRETE_INPUTS,
+                 (int64_t)builder_name(&program.b, "[\"\", \"997\", \"-1\"]"));
+    finish(&program);
+    assert_true(fabs(claimed(&program, "slow-transform") - 3e6 * (1 - 11592 / 29092.8) -
+                     4e6 * (1 - 21.0 / 138)) < 10);
+    assert_sums(&program);
+    builder_free(&program.b);
+}

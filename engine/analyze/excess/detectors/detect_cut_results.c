@@ -4,6 +4,7 @@
  * masked_work: of results for all, a one-hot mask keeps one; or what a product multiplies is zero
  * but for one. */
 #include "analyze/excess/parts.h"
+#include "analyze/excess/transforms.h"
 #include "base/macros.h"
 
 #include <math.h>
@@ -239,49 +240,6 @@ static bool find_long(struct ledger *ledger, const struct detector *self)
     return waste_claim(&waste, self, LEAST_SHARE, "a transform far longer than its data");
 }
 
-/* What libraries of transforms take for a length, up to a factor, as pocketfft and its descendant
- * in XLA guess it: its prime factors, of which those above 5 have no code of their own. */
-static double factors_cost(int64_t length)
-{
-    static const double OTHER_FACTOR = 1.1;
-    double              cost = 0;
-    int64_t             left = length;
-
-    for (int64_t factor = 2; factor * factor <= left; factor++)
-        for (; left % factor == 0; left /= factor)
-            cost += factor <= 5 ? (double)factor : OTHER_FACTOR * (double)factor;
-    if (left > 1)
-        cost += left <= 5 ? (double)left : OTHER_FACTOR * (double)left;
-    return cost * (double)length;
-}
-
-/* The next length without prime factors above 11. */
-static int64_t good_length(int64_t length)
-{
-    static const int64_t primes[] = { 2, 3, 5, 7, 11 };
-
-    for (;; length++) {
-        int64_t left = length;
-
-        for (size_t i = 0; i < ARRAY_COUNT(primes); i++)
-            while (left % primes[i] == 0)
-                left /= primes[i];
-        if (left == 1)
-            return length;
-    }
-}
-
-/* With large prime factors a transform is made by two of twice the length (Bluestein), where that
- * is less. */
-static double transform_cost(int64_t length)
-{
-    static const double CHIRP = 2 * 1.5; /* two of them, and their products: as they guess it */
-    double              direct = factors_cost(length);
-    double              chirp = CHIRP * factors_cost(good_length(2 * length - 1));
-
-    return direct < chirp ? direct : chirp;
-}
-
 /* Of the last axis; one that goes to complex numbers or comes from them keeps half of it there. */
 static int64_t transform_length(const struct cuts *cuts, uint32_t op)
 {
@@ -304,24 +262,15 @@ static int64_t transform_length(const struct cuts *cuts, uint32_t op)
  * program's choice. */
 static bool find_slow(struct ledger *ledger, const struct detector *self)
 {
-    static const double  WORTH = 1.5; /* guesses of what is alike are no further off */
-    static const int64_t LONGEST = (int64_t)1 << 32;
-    struct waste         waste;
-    struct cuts          cuts = { .waste = &waste };
+    struct waste waste;
+    struct cuts  cuts = { .waste = &waste };
 
     if (!open_transforms(&cuts, ledger))
         return false;
     for (uint32_t op = 0; cuts.needed && op < waste.graph->vertex_count; op++) {
-        int64_t length = is_transform(&cuts, op) ? transform_length(&cuts, op) : 0;
-        double  cost, good;
-
-        if (length < 2 || length > LONGEST ||
-            (!cuts.reached[op] && !takes_padding(&cuts, op) && !is_cut(&cuts, op)))
-            continue;
-        cost = transform_cost(length);
-        good = transform_cost(good_length(length));
-        if (cost > WORTH * good)
-            waste_mark(&waste, op, 1 - good / cost);
+        if (is_transform(&cuts, op) &&
+            (cuts.reached[op] || takes_padding(&cuts, op) || is_cut(&cuts, op)))
+            waste_mark(&waste, op, 1 - transform_kept(transform_length(&cuts, op)));
     }
     return !cuts.needed ||
            waste_claim(&waste, self, LEAST_SHARE, "a length with large prime factors");
