@@ -1,7 +1,7 @@
 /* evaluation_calls: between runs of the function that trains, runs of others that compute no
  * gradients: evaluation, where their name says so (nobody acts on a loss), where they take batches
  * of their own, or where they come in some of the steps only. A policy that acts comes in all steps
- * and reads no data. */
+ * and reads no data. Runs of a session have no names: those with gradients are told from others. */
 #include "analyze/excess/graph_names.h"
 #include "analyze/excess/ledger.h"
 #include "base/macros.h"
@@ -13,19 +13,22 @@
 static const double RARE_SHARE = 0.98; /* once in fifty steps is enough */
 static const double EVERY_STEP = 0.9;  /* of the steps */
 
-struct function { /* a compiled program, or a graph function */
+struct function { /* a compiled program, a graph function, or runs of a session of one kind */
     uint32_t name, steps, last_step;
+    bool     is_run, in_training_run; /* of a session */
     bool     trains, reads_batch, computes;
 };
 struct call {
     int64_t  start_ns;
     uint32_t name;
+    bool     is_run, trains; /* of a session; one with gradients */
 };
 struct finder {
     struct ledger *ledger;
-    VEC(struct call) calls; /* of graph functions, by start */
+    VEC(struct call) calls; /* of graph functions, and runs of sessions, by start */
     VEC(struct function) functions;
-    uint32_t *function_of; /* by unit: row of functions + 1; 0: no op, or of none */
+    uint32_t *function_of;    /* by unit: row of functions + 1; 0: no op, or of none */
+    bool      trains_in_each; /* step: else a step is less than what is done for an update */
 };
 
 static int by_start(const void *a, const void *b)
@@ -43,10 +46,13 @@ static bool list_calls(struct finder *finder)
 
     while (host_events_next(&events, &event)) {
         const struct activity *activity = event_activity(profile, event);
-        struct call            call = { event_start_ns(profile, event), activity->name };
+        struct str             name = profile_str(profile, activity->name);
+        struct call            call = { .start_ns = event_start_ns(profile, event),
+                                        .name = activity->name,
+                                        .is_run = str_equal(name, STR("SessionRun")) };
 
-        if (activity->kind == ACTIVITY_DISPATCH &&
-            str_starts(profile_str(profile, call.name), STR("EagerLocalExecute: __")) &&
+        if ((call.is_run || (activity->kind == ACTIVITY_DISPATCH &&
+                             str_starts(name, STR("EagerLocalExecute: __")))) &&
             !vec_push(&finder->calls, finder->ledger->scratch, call))
             return false;
     }
@@ -55,12 +61,12 @@ static bool list_calls(struct finder *finder)
     return true;
 }
 
-/* Name of the graph function whose call began last before a time; 0: none. */
-static uint32_t called_before(const struct finder *finder, int64_t at_ns)
+/* The call that began last before a time, or NULL. */
+static struct call *called_before(const struct finder *finder, int64_t at_ns)
 {
     size_t low = LOWER_BOUND(finder->calls.count, i, finder->calls.items[i].start_ns <= at_ns);
 
-    return low ? finder->calls.items[low - 1].name : 0;
+    return low ? &finder->calls.items[low - 1] : NULL;
 }
 
 static bool is_gradient(const struct profile *profile, const struct op *op)
@@ -70,6 +76,12 @@ static bool is_gradient(const struct profile *profile, const struct op *op)
     return graph_name_is_gradient(name) ||
            str_contains(profile_str(profile, op->type), STR("Backprop")) ||
            str_contains(profile_str(profile, op->origin), STR("transpose(jvp("));
+}
+
+static bool updates(const struct profile *profile, const struct op *op)
+{
+    return str_fits(profile_str(profile, op->type), "Apply*|ResourceApply*|SparseApply*|"
+                                                    "ResourceSparseApply*");
 }
 
 static void learn(const struct ledger *ledger, const struct work_unit *unit,
@@ -85,14 +97,45 @@ static void learn(const struct ledger *ledger, const struct work_unit *unit,
         function->steps++, function->last_step = unit->step;
 }
 
-/* Instructions know their program; ops of graphs run while their function is called. */
-static uint32_t name_of_function(const struct finder *finder, const struct work_unit *unit)
+/* Which runs of a session compute gradients, or update with them: on the path of the step or beside
+ * it. */
+static void learn_runs(const struct finder *finder)
 {
-    uint32_t name = 0;
+    const struct profile *profile = finder->ledger->study->profile;
+    struct host_events    events = { .study = finder->ledger->study };
+    uint32_t              event;
+
+    while (host_events_next(&events, &event)) {
+        uint32_t     op = event_activity(profile, event)->op;
+        struct call *call =
+            op == NO_ID ? NULL : called_before(finder, event_start_ns(profile, event));
+
+        if (call && call->is_run && !call->trains)
+            call->trains = is_gradient(profile, &profile->ops.items[op]) ||
+                           updates(profile, &profile->ops.items[op]);
+    }
+}
+
+/* Instructions know their program; ops of graphs run while their function is called. */
+static struct function function_of(const struct finder *finder, const struct work_unit *unit)
+{
+    struct function    function = { .last_step = NO_ID };
+    const struct call *call;
 
     if (unit->op != NO_ID)
-        name = finder->ledger->study->profile->ops.items[unit->op].module;
-    return name ? name : called_before(finder, unit->start_ns);
+        function.name = finder->ledger->study->profile->ops.items[unit->op].module;
+    call = function.name ? NULL : called_before(finder, unit->start_ns);
+    if (call) {
+        function.name = call->name;
+        function.is_run = call->is_run;
+        function.in_training_run = call->trains;
+    }
+    return function;
+}
+
+static bool is_same(const struct function *a, const struct function *b)
+{
+    return a->name == b->name && a->in_training_run == b->in_training_run;
 }
 
 static bool look_at_units(struct finder *finder)
@@ -101,13 +144,13 @@ static bool look_at_units(struct finder *finder)
 
     for (size_t u = 0; u < ledger->units.count; u++) {
         const struct work_unit *unit = &ledger->units.items[u];
-        struct function         function = { .last_step = NO_ID };
+        struct function         function;
         size_t                  row = 0;
 
         if ((unit->kind != UNIT_OP || unit->op == NO_ID) && unit->phase != UNIT_INPUT)
             continue;
-        function.name = name_of_function(finder, unit);
-        while (row < finder->functions.count && finder->functions.items[row].name != function.name)
+        function = function_of(finder, unit);
+        while (row < finder->functions.count && !is_same(&finder->functions.items[row], &function))
             row++;
         if (!function.name)
             continue;
@@ -134,7 +177,8 @@ static bool is_evaluation(const struct finder *finder, size_t unit)
         return false;
     function = &finder->functions.items[finder->function_of[unit] - 1];
     return function->computes && !function->trains &&
-           (function->reads_batch ||
+           (function->is_run ? finder->trains_in_each : true) &&
+           ((function->reads_batch && !function->is_run) ||
             says_evaluation(profile_str(ledger->study->profile, function->name)) ||
             (double)function->steps < EVERY_STEP * (double)ledger->step_count);
 }
@@ -197,10 +241,18 @@ static bool find(struct ledger *ledger, const struct detector *self)
     if (ledger->is_torch || ledger->study->profile->format != FORMAT_XSPACE)
         return true;
     finder.function_of = arena_new_array(ledger->scratch, uint32_t, ledger->units.count + 1);
-    if (!finder.function_of || !list_calls(&finder) || !look_at_units(&finder))
+    if (!finder.function_of || !list_calls(&finder))
         return false;
-    for (size_t f = 0; f < finder.functions.count; f++)
-        has_training |= finder.functions.items[f].trains;
+    learn_runs(&finder);
+    if (!look_at_units(&finder))
+        return false;
+    for (size_t f = 0; f < finder.functions.count; f++) {
+        const struct function *function = &finder.functions.items[f];
+
+        has_training |= function->trains;
+        finder.trains_in_each |=
+            function->trains && (double)function->steps >= EVERY_STEP * (double)ledger->step_count;
+    }
     for (size_t step = 0; has_training && step < ledger->step_count; step++)
         if (!look_at_step(&finder, self, step, &cell))
             return false;
