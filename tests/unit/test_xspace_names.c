@@ -5,6 +5,7 @@
 #include "read/xspace/xspace_names.h"
 #include "read/xspace/xspace_shapes.h"
 #include "testing.h"
+#include "xspace_builder.h"
 #include <string.h>
 
 static struct xname host(const char *name)
@@ -175,6 +176,54 @@ TEST(memories_tell_the_way_of_a_copy)
     for (int i = 0; i < 6; i++)
         assert_int_equal(event_activity(&b.profile, b.rows[work[i]])->copy, rows[i].copy);
     builder_free(&b);
+}
+
+/* Asynchronous kernels have no event of their own. Crops are computed where they are started; a
+ * loop's start runs nothing. Ends are no ops, nor names that events of another type have. */
+TEST(starts_of_kernels_are_ops_where_they_compute)
+{
+    static struct xspace_builder builder;
+    static const struct {
+        const char        *op, *kernel, *name; /* of the activity that is expected */
+        enum activity_kind kind;
+    } rows[] = {
+        { "roi/CropAndResize_1", "CropAndResize", "roi/CropAndResize_1:CropAndResize",
+          ACTIVITY_OP },
+        { "back", "CropAndResizeGradImage", "back:CropAndResizeGradImage", ACTIVITY_OP },
+        { "loop", "While", "ExecutorState::ProcessAsync::Start", ACTIVITY_EXECUTOR },
+        { "roi/CropAndResize_1", "CropAndResize", "ExecutorState::ProcessAsync::Done",
+          ACTIVITY_EXECUTOR },
+    };
+    struct arena   arena = { 0 };
+    struct profile profile;
+    int64_t        start, done;
+
+    xspace_start(&builder);
+    xspace_plane(&builder, "/host:CPU");
+    start = xspace_type(&builder, "ExecutorState::ProcessAsync::Start", NULL);
+    done = xspace_type(&builder, "ExecutorState::ProcessAsync::Done", NULL);
+    xspace_line(&builder, 1, "tf_Compute/1");
+    for (int i = 0; i < 4; i++) {
+        xspace_event(&builder, i < 3 ? start : done, i * 5000000, 2000000);
+        xspace_text(&builder, "name", rows[i].op);
+        xspace_text(&builder, "kernel_type", rows[i].kernel);
+    }
+    xspace_take(&builder, &arena, &profile);
+    assert_int_equal(profile.event_count, 4);
+    for (uint32_t i = 0; i < 4; i++) {
+        const struct activity *activity = event_activity(&profile, i);
+
+        assert_int_equal(activity->kind, rows[i].kind);
+        assert_true(str_equal(profile_str(&profile, activity->name), str_from(rows[i].name)));
+        assert_true((activity->op != NO_ID) == (rows[i].kind == ACTIVITY_OP));
+        if (activity->op == NO_ID)
+            continue;
+        assert_true(str_equal(profile_str(&profile, profile.ops.items[activity->op].name),
+                              str_from(rows[i].op)));
+        assert_true(str_equal(profile_str(&profile, profile.ops.items[activity->op].type),
+                              str_from(rows[i].kernel)));
+    }
+    arena_free(&arena);
 }
 
 TEST(launch_calls_of_ops_are_calls)

@@ -1,9 +1,12 @@
 #include "base/macros.h"
+#include "model/names.h"
 #include "read/hlo/hlo_text.h"
 #include "read/op_kinds.h"
 #include "read/xspace/xspace_decode.h"
 #include "read/xspace/xspace_meta.h"
 #include "read/xspace/xspace_shapes.h"
+
+#include <stdio.h>
 
 /* Rows that were made already, so that equal things share one. */
 struct tables {
@@ -191,6 +194,12 @@ static uint32_t op_of(struct profile *profile, const struct variant *variant, ui
     uint32_t tf_op = variant->tf_op;
 
     *op_type = 0;
+    if (variant->kernel) {
+        bool computes = name_is(profile_str(profile, variant->kernel), NAMES_TF_COMPUTES_AT_START);
+
+        *op_type = computes ? variant->kernel : 0;
+        return computes ? tf_op : 0;
+    }
     if (variant->hlo_op) {
         *op_type = hlo_type(profile, variant->hlo_op);
         return variant->hlo_op;
@@ -223,6 +232,18 @@ static uint32_t call_row(struct tables *tables, uint32_t base)
     return row;
 }
 
+/* As ops that are not asynchronous are called on a host: "scope/crop:CropAndResize". */
+static uint32_t kernel_name(struct profile *profile, const struct variant *variant)
+{
+    char       text[512];
+    struct str name = profile_str(profile, variant->tf_op);
+    struct str type = profile_str(profile, variant->kernel);
+    int        len = snprintf(text, sizeof text, "%.*s:%.*s", STR_ARG(str_slice(name, 0, 400)),
+                              STR_ARG(str_slice(type, 0, 100)));
+
+    return profile_intern(profile, (struct str) { text, (size_t)len });
+}
+
 /* The same kernel or instruction in another program, or for another op, is another activity. */
 static uint32_t split_row(struct tables *tables, const struct variant *variant, uint32_t base)
 {
@@ -248,6 +269,12 @@ static uint32_t split_row(struct tables *tables, const struct variant *variant, 
     if (row != NO_ID || tables->is_full)
         return row;
     activity.op = op;
+    if (variant->kernel) {
+        activity.kind = ACTIVITY_OP;
+        activity.name = kernel_name(profile, variant);
+        if (activity.name == NO_ID)
+            tables->is_full = true;
+    }
     /* Instructions are called after what made them, all_gather.3: only the program has the opcode.
      */
     if (!tables->is_full && activity.kind == ACTIVITY_OP)

@@ -81,8 +81,9 @@ static uint32_t variant_label(struct commit *commit, uint32_t row)
         variant.hlo_op = global_name(commit, variant.hlo_op);
         variant.tf_op = global_name(commit, variant.tf_op);
         variant.shape = global_name(commit, variant.shape);
+        variant.kernel = global_name(commit, variant.kernel);
         if (variant.module == NO_ID || variant.hlo_op == NO_ID || variant.tf_op == NO_ID ||
-            variant.shape == NO_ID ||
+            variant.shape == NO_ID || variant.kernel == NO_ID ||
             !add_label(commit, &variant, &sink->variant_labels.items[place]))
             return 0;
     }

@@ -31,7 +31,12 @@ struct type_info {
     uint32_t type; /* counted over all planes; NO_TYPE */
     uint32_t flags;
 };
-enum { TYPE_ITERATOR = 1, TYPE_MEMORY = 2, TYPE_RELEASE = 4 };
+enum {
+    TYPE_ITERATOR = 1,
+    TYPE_MEMORY = 2,
+    TYPE_RELEASE = 4,
+    TYPE_KERNEL = 8 /* the start of an asynchronous kernel, whose op stats name */
+};
 
 /* A plane's metadata: rows by id where ids are small, by index of the plane's list otherwise. */
 struct plane_tables {
@@ -50,6 +55,7 @@ struct plane_tables {
 /* An event type in a program and for an op, where stats tell. */
 struct variant {
     uint32_t type, module, hlo_op, tf_op, shape; /* 0: none */
+    uint32_t kernel; /* type of the op that is called tf_op and nothing more; 0: none */
     uint64_t program;                     /* number of the program, tells modules of one name apart */
     bool     is_call; /* of a tf.function, which may have the name of a step's mark */
 };

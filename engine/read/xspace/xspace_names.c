@@ -393,6 +393,7 @@ static const struct {
     { "parent_id", EXTRA_NONE, 0 },
     { "element_id", EXTRA_NONE, 0 },
     { "name", EXTRA_NAME, 0 },
+    { "kernel_type", EXTRA_KERNEL, 0 },
     { "shapes", EXTRA_NONE, 0 },
     { "types", STAT_DTYPES, 0 },
     { "buffered_elements", EXTRA_NONE, 0 },
@@ -468,7 +469,8 @@ bool xspace_stat_is_name(unsigned key)
         [STAT_DTYPES] = true,      [STAT_FUNCTION_CALL] = true, [STAT_EAGER_OP] = true,
         [STAT_COPY_KIND] = true,   [STAT_MODULE_NAME] = true,   [EXTRA_HLO_OP] = true,
         [EXTRA_TF_OP] = true,      [EXTRA_SHAPE] = true,        [EXTRA_DETAILS] = true,
-        [EXTRA_NAME] = true,       [EXTRA_ALLOCATOR] = true,    [EXTRA_REGION] = true,
+        [EXTRA_NAME] = true,       [EXTRA_KERNEL] = true,       [EXTRA_ALLOCATOR] = true,
+        [EXTRA_REGION] = true,
     };
 
     return key < EXTRA_COUNT && is_name[key];

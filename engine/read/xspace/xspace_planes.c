@@ -376,6 +376,8 @@ static struct type_info type_info_of(struct str name, uint32_t type)
         info.flags = TYPE_MEMORY;
     else if (str_equal(name, STR("MemoryDeallocation")))
         info.flags = TYPE_MEMORY | TYPE_RELEASE;
+    else if (str_equal(name, STR("ExecutorState::ProcessAsync::Start")))
+        info.flags = TYPE_KERNEL;
     return info;
 }
 

@@ -61,8 +61,10 @@ unsigned sink_key_for(unsigned key, uint32_t flags)
 {
     if (key == EXTRA_ID)
         return flags & TYPE_ITERATOR ? STAT_ITERATOR : STAT_EXECUTOR_STEP;
-    if (key == EXTRA_NAME)
-        return flags & TYPE_ITERATOR ? STAT_DATASET : EXTRA_NONE;
+    if (key == EXTRA_NAME && flags & TYPE_ITERATOR)
+        return STAT_DATASET;
+    if ((key == EXTRA_NAME || key == EXTRA_KERNEL) && !(flags & TYPE_KERNEL))
+        return EXTRA_NONE;
     if (key == EXTRA_REQUESTED && !(flags & TYPE_MEMORY))
         return STAT_BYTES;
     if (key >= EXTRA_ALLOCATOR && key <= EXTRA_REGION && !(flags & TYPE_MEMORY))
@@ -266,8 +268,10 @@ static void keep_extra(struct sink *sink, unsigned key, int64_t value)
 
     if (key == EXTRA_HLO_OP) {
         sink->variant.hlo_op = (uint32_t)value;
-    } else if (key == EXTRA_TF_OP) {
+    } else if (key == EXTRA_TF_OP || key == EXTRA_NAME) {
         sink->variant.tf_op = (uint32_t)value;
+    } else if (key == EXTRA_KERNEL) {
+        sink->variant.kernel = (uint32_t)value;
     } else if (key == EXTRA_SHAPE) {
         sink->variant.shape = (uint32_t)value;
     } else if (key == EXTRA_DETAILS) {
@@ -315,8 +319,8 @@ void sink_keep(struct sink *sink, const struct plane_tables *tables, const struc
 static bool is_same(const struct variant *a, const struct variant *b)
 {
     return a->type == b->type && a->module == b->module && a->hlo_op == b->hlo_op &&
-           a->tf_op == b->tf_op && a->shape == b->shape && a->program == b->program &&
-           a->is_call == b->is_call;
+           a->tf_op == b->tf_op && a->shape == b->shape && a->kernel == b->kernel &&
+           a->program == b->program && a->is_call == b->is_call;
 }
 
 static uint64_t mix(uint64_t a, uint64_t b)
