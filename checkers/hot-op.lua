@@ -34,6 +34,9 @@ local moves = {
   copy = "Drop clones and contiguous() where a view does, write results where they are needed, keep one layout.",
 }
 for class in ("cast transpose sort decomposition one-hot"):gmatch("[a-z-]+") do moves[class] = classes[class][2] end
+-- Of TensorFlow's detectors, one op for all boxes.
+local CROPS = "Choose boxes before they are cut out: those above the score's threshold, or a sample of the proposals. "
+  .. "Then fewer or smaller crops."
 
 -- Structures that tell a cheaper way to the same numbers.
 local structures = {
@@ -623,6 +626,7 @@ part of the step.]],
                    and ("Check that all of %s is needed: rows of padding, results that nothing reads, inputs larger "
                         .. "than the task needs, a type that this machine is slow in. Then larger batches."):format(
                           subject)
+                   or top[1].type:find("^CropAndResize") and CROPS
                    or p.framework ~= "jax" and moves[p:class_of(top[1].type)] or
                         ("Begin with %s: fewer or smaller calls, lower precision, a fused form."):format(begin) },
       -- What of it is needed the recording cannot tell: some share of it may go.
