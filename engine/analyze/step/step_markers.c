@@ -442,6 +442,7 @@ struct program_time {
 };
 struct program_times {
     VEC(struct program_time) list;
+    struct id_map row_of; /* by host and program */
 };
 
 static int64_t module_of(const struct profile *profile, const struct run *run)
@@ -461,39 +462,46 @@ static bool runs_one_op(const struct profile *profile, int64_t module)
     return name_is(text, NAMES_JAX_FUNCTION);
 }
 
+static uint64_t key_of(const struct run *run)
+{
+    return (uint64_t)run->program ^ (run->host * UINT64_C(0x9e3779b97f4a7c15));
+}
+
 static struct program_time *program_of_run(const struct program_times *programs,
                                            const struct run           *run)
 {
-    for (size_t p = 0; p < programs->list.count; p++)
-        if (programs->list.items[p].host == run->host &&
-            programs->list.items[p].program == run->program)
-            return &programs->list.items[p];
-    return NULL;
+    uint32_t row = id_map_get(&programs->row_of, key_of(run));
+
+    return row == NO_ID ? NULL : &programs->list.items[row];
+}
+
+static bool add_program(const struct profile *profile, const struct run *run, struct arena *scratch,
+                        struct program_times *programs)
+{
+    int64_t module = module_of(profile, run);
+    size_t  place = programs->list.count;
+
+    return vec_push(&programs->list, scratch,
+                    (struct program_time) { .host = run->host,
+                                            .program = run->program,
+                                            .module = module,
+                                            .first_ns = run->start_ns,
+                                            .as = place,
+                                            .is_op = runs_one_op(profile, module) }) &&
+           id_map_put(&programs->row_of, key_of(run), (uint32_t)place);
 }
 
 static bool time_programs(const struct profile *profile, const struct runs *runs,
                           struct arena *scratch, struct program_times *programs)
 {
+    programs->row_of.arena = scratch;
     for (size_t i = 0; i < runs->list.count; i++) {
         const struct run    *run = &runs->list.items[i];
         struct program_time *program = program_of_run(programs, run);
 
-        if (!program) {
-            int64_t module = module_of(profile, run);
-            size_t  place = programs->list.count;
-
-            program = vec_push(&programs->list, scratch,
-                               (struct program_time) { .host = run->host,
-                                                       .program = run->program,
-                                                       .module = module,
-                                                       .first_ns = run->start_ns,
-                                                       .as = place,
-                                                       .is_op = runs_one_op(profile, module) })
-                          ? &programs->list.items[place]
-                          : NULL;
-        }
-        if (!program)
+        if (!program && !add_program(profile, run, scratch, programs))
             return false;
+        program = program_of_run(programs, run);
         program->total_ns += run->end_ns - run->start_ns;
         program->last_ns = int64_most(program->last_ns, run->end_ns);
         program->count++;
