@@ -25,7 +25,7 @@ only() {
 #    room                  looks into                          doors
 rooms='
 analyze/recording          -                                   excerpt
-analyze/step               -                                   steps,window,runs,start_up,step_sessions,engine_mark
+analyze/step               -                                   steps,window,runs,run_programs,start_up,step_sessions,engine_mark
 analyze/device             step                                async_ops,device_activity
 analyze/path               step,device                         path,work,leaves,part.def
 analyze/memory             step,device                         -

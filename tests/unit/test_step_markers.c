@@ -1,6 +1,7 @@
 /* step_markers: which events become candidates for steps. */
 #include "analyze/step/step_markers.h"
 
+#include "analyze/step/run_programs.h"
 #include "profile_builder.h"
 #include "testing.h"
 
@@ -378,7 +379,7 @@ TEST(a_program_compiled_again_is_the_same)
         builder_finish(&f.b);
         assert_true(markers_runs(&f.b.profile, &list, 0, &f.scratch, &f.markers));
         assert_int_equal(f.markers.list.count, cases[i].count);
-        assert_true(programs_replaced(&f.b.profile, &list, &f.scratch, &replaced));
+        assert_true(run_programs_replaced(&f.b.profile, &list, &f.scratch, &replaced));
         assert_int_equal(replaced, cases[i].replaced);
         release(&f);
     }

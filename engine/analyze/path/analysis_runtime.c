@@ -9,8 +9,8 @@
 #include "analyze/path/held_up.h"
 #include "analyze/path/library_calls.h"
 #include "analyze/path/work.h"
+#include "analyze/step/run_programs.h"
 #include "analyze/step/runs.h"
-#include "analyze/step/step_markers.h"
 #include "base/sample.h"
 #include "base/sort.h"
 #include "model/names.h"
@@ -425,7 +425,7 @@ static bool keep_runs(const struct counting *counting, struct arena *scratch, st
 
     if (!runs_find(study->profile, scratch, &runs) ||
         (!runs.list.count && !runs_dispatched(study->profile, scratch, &runs)) ||
-        !programs_replaced(study->profile, &runs, scratch, replaced))
+        !run_programs_replaced(study->profile, &runs, scratch, replaced))
         return false;
     for (size_t i = 0; i < runs.list.count; i++) {
         const struct run *run = &runs.list.items[i];

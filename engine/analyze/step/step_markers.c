@@ -1,6 +1,7 @@
 #include "analyze/step/step_markers.h"
 
 #include "analyze/step/engine_mark.h"
+#include "analyze/step/run_programs.h"
 #include "base/sample.h"
 #include "base/sort.h"
 #include "model/names.h"
@@ -432,142 +433,16 @@ bool markers_engine(struct profile const *profile, struct intern *names, struct 
             collect_engine(profile, names, arena, is_engine_call, markers));
 }
 
-struct program_time {
-    uint32_t host;
-    int64_t  program, module; /* its module's name, or -1 */
-    int64_t  total_ns, first_ns, last_ns;
-    uint32_t count;
-    size_t   as;    /* the program that it replaces, or itself */
-    bool     is_op; /* one op of jax.numpy that nobody compiled */
-};
-struct program_times {
-    VEC(struct program_time) list;
-    struct id_map row_of; /* by host and program */
-};
-
-static int64_t module_of(const struct profile *profile, const struct run *run)
-{
-    int64_t name;
-
-    return profile_stat(profile, STAT_MODULE_NAME, run->event, &name) ? name : -1;
-}
-
-static bool runs_one_op(const struct profile *profile, int64_t module)
-{
-    struct str text = module < 0 ? STR("") : profile_str(profile, (uint32_t)module);
-
-    if (!str_starts(text, STR("jit_")))
-        return false;
-    text = str_slice(text, str_starts(text, STR("jit__")) ? 5 : 4, text.len);
-    return name_is(text, NAMES_JAX_FUNCTION);
-}
-
-static uint64_t key_of(const struct run *run)
-{
-    return (uint64_t)run->program ^ (run->host * UINT64_C(0x9e3779b97f4a7c15));
-}
-
-static struct program_time *program_of_run(const struct program_times *programs,
-                                           const struct run           *run)
-{
-    uint32_t row = id_map_get(&programs->row_of, key_of(run));
-
-    return row == NO_ID ? NULL : &programs->list.items[row];
-}
-
-static bool add_program(const struct profile *profile, const struct run *run, struct arena *scratch,
-                        struct program_times *programs)
-{
-    int64_t module = module_of(profile, run);
-    size_t  place = programs->list.count;
-
-    return vec_push(&programs->list, scratch,
-                    (struct program_time) { .host = run->host,
-                                            .program = run->program,
-                                            .module = module,
-                                            .first_ns = run->start_ns,
-                                            .as = place,
-                                            .is_op = runs_one_op(profile, module) }) &&
-           id_map_put(&programs->row_of, key_of(run), (uint32_t)place);
-}
-
-static bool time_programs(const struct profile *profile, const struct runs *runs,
-                          struct arena *scratch, struct program_times *programs)
-{
-    programs->row_of.arena = scratch;
-    for (size_t i = 0; i < runs->list.count; i++) {
-        const struct run    *run = &runs->list.items[i];
-        struct program_time *program = program_of_run(programs, run);
-
-        if (!program && !add_program(profile, run, scratch, programs))
-            return false;
-        program = program_of_run(programs, run);
-        program->total_ns += run->end_ns - run->start_ns;
-        program->last_ns = int64_most(program->last_ns, run->end_ns);
-        program->count++;
-    }
-    return true;
-}
-
-/* Whether a program is one that ran before it, compiled again: a function's name is its module's,
- * and who has the name no longer runs. Others of one name take turns, as lengths of inputs do. */
-static bool replaces(const struct program_time *program, const struct program_time *before)
-{
-    return program->host == before->host && program->module >= 0 &&
-           program->module == before->module && !program->is_op &&
-           before->last_ns <= program->first_ns;
-}
-
-/* Gives the time of each to the one that it replaces. Programs stand by their first runs. */
-static void join_replaced(struct program_times *programs)
-{
-    struct program_time *list = programs->list.items;
-
-    for (size_t p = 1; p < programs->list.count; p++) {
-        for (size_t b = 0; b < p && list[p].as == p; b++)
-            if (list[b].as == b && replaces(&list[p], &list[b]))
-                list[p].as = b;
-        if (list[p].as == p)
-            continue;
-        struct program_time *before = &list[list[p].as];
-
-        before->total_ns += list[p].total_ns;
-        before->count += list[p].count;
-        before->last_ns = int64_most(before->last_ns, list[p].last_ns);
-        list[p].total_ns = list[p].count = 0;
-    }
-}
-
-bool programs_replaced(const struct profile *profile, const struct runs *runs, struct arena *arena,
-                       size_t *count)
-{
-    struct arena         scratch = { .budget_bytes = arena->budget_bytes };
-    struct program_times programs = { 0 };
-    bool                 ok = time_programs(profile, runs, &scratch, &programs);
-
-    *count = 0;
-    for (size_t p = 1; ok && p < programs.list.count; p++) {
-        bool is_again = false;
-
-        for (size_t b = 0; b < p && !is_again; b++)
-            is_again = programs.list.items[b].count >= MIN_RUNS &&
-                       replaces(&programs.list.items[p], &programs.list.items[b]);
-        *count += is_again;
-    }
-    arena_free(&scratch);
-    return ok;
-}
-
 /* Ops that a loop runs one by one are no steps where a program that was compiled takes more than
  * all calls of one of them, though it runs once. */
-static bool is_main_program(const struct program_times *programs, const struct run *run,
+static bool is_main_program(const struct run_programs *programs, const struct run *run,
                             size_t fewest)
 {
-    const struct program_time *best = NULL;
-    int64_t                    longest_ns = 0;
+    const struct run_program *best = NULL;
+    int64_t                   longest_ns = 0;
 
     for (size_t p = 0; p < programs->list.count; p++) {
-        const struct program_time *program = &programs->list.items[p];
+        const struct run_program *program = &programs->list.items[p];
 
         if (program->host == run->host && !program->is_op && program->total_ns > longest_ns)
             longest_ns = program->total_ns;
@@ -575,7 +450,7 @@ static bool is_main_program(const struct program_times *programs, const struct r
             (!best || program->total_ns > best->total_ns))
             best = program;
     }
-    return best && best == &programs->list.items[program_of_run(programs, run)->as] &&
+    return best && best == &programs->list.items[run_program_of(programs, run)->as] &&
            !(best->is_op && longest_ns > best->total_ns);
 }
 
@@ -618,13 +493,13 @@ struct marker marker_of_runs(const struct run *first, const struct run *last)
 bool markers_runs(const struct profile *profile, const struct runs *runs, size_t marked,
                   struct arena *arena, struct markers *markers)
 {
-    size_t               fewest = marked > 1 && marked < MIN_RUNS ? marked : MIN_RUNS;
-    struct arena         scratch = { .budget_bytes = arena->budget_bytes };
-    struct program_times programs = { 0 };
-    bool                 ok = time_programs(profile, runs, &scratch, &programs);
+    size_t              fewest = marked > 1 && marked < MIN_RUNS ? marked : MIN_RUNS;
+    struct arena        scratch = { .budget_bytes = arena->budget_bytes };
+    struct run_programs programs = { 0 };
+    bool                ok = run_programs_time(profile, runs, &scratch, &programs);
 
     if (ok)
-        join_replaced(&programs);
+        run_programs_join_replaced(&programs);
     for (size_t i = 0; ok && i < runs->list.count; i++) {
         const struct run *run = &runs->list.items[i];
 

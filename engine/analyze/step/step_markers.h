@@ -70,9 +70,5 @@ bool markers_rows(const struct profile *profile, const struct runs *runs, struct
  * compiled again is the same program. Runs that overlap count from completion to completion. */
 bool markers_runs(const struct profile *profile, const struct runs *runs, size_t marked,
                   struct arena *arena, struct markers *markers);
-/* Programs that take the place of one that ran three times and more, and has their module's name.
- * false: out of memory. O(runs + programs^2). */
-bool programs_replaced(const struct profile *profile, const struct runs *runs, struct arena *arena,
-                       size_t *count);
 
 #endif
