@@ -64,6 +64,12 @@ local structures = {
                  .. "likelihood, keep it to evaluation.",
                code = "v = jax.random.rademacher(key, x.shape, x.dtype)\n"
                  .. "trace = v @ jax.jvp(f, (x,), (v,))[1]   # instead of jnp.trace(jax.jacfwd(f)(x))" } },
+  { flaw = "traced-hessian", time = "the gradient's way back and its derivatives",
+    title = "A whole Hessian is made for its diagonal: %s of each step go to the gradient's way back",
+    remedy = { text = "Take second derivatives forwards along each coordinate: a jvp of a jvp, or "
+                 .. "jax.experimental.jet, gives the diagonal and its sum without a gradient of the function.",
+               code = "along = lambda e: jax.jvp(lambda y: jax.jvp(u, (y,), (e,))[1], (x,), (e,))[1]\n"
+                 .. "jax.vmap(along)(jnp.eye(x.size)).sum()   # instead of jnp.trace(jax.hessian(u)(x))" } },
   { flaw = "product-order", time = "products beyond those in the other order",
     title = "Products in another order take less: %s of each step too much",
     remedy = { text = "Multiply from the small side: (A B) x is A (B x), and q (k^T v) needs no array of all pairs. "
@@ -719,6 +725,11 @@ part of the step.]],
       replay = { 8e6 }, facts = { ["step.ns"] = 1e7 },
       tables = { op_types = { { type = "fusion", self_ns = 9e6 } },
                  excess = { { cell = 1, flaw = "traced-jacobian", cause = "shape", grade = "A", ns = 8e6, share = 0.8,
+                              factor = 0.1 } } } },
+    { name = "a Laplacian by a whole Hessian", framework = "jax", format = "xspace", finding = true, severity = "warn",
+      replay = { 5e6 }, facts = { ["step.ns"] = 1e7 },
+      tables = { op_types = { { type = "fusion", self_ns = 9e6 } },
+                 excess = { { cell = 1, flaw = "traced-hessian", cause = "shape", grade = "A", ns = 5e6, share = 0.5,
                               factor = 0.1 } } } },
     { name = "an adapter added to its weight", framework = "jax", format = "xspace", finding = true, severity = "info",
       replay = { 1e6 }, facts = { ["step.ns"] = 1e7 },

@@ -1,14 +1,21 @@
-/* traced_jacobian: derivatives are made for each unit vector, and of the square matrix that they
+/*
+ * traced_jacobian: derivatives are made for each unit vector, and of the square matrix that they
  * make only the diagonal is added up, as for the divergence of a field or the Laplacian of a
  * function. One product with a random vector gives that sum on average. Seen by what is made of
  * identity matrices by linear steps alone, of the vectors' and of that which masks the diagonal or
- * is its gradient: the two meet in products, and nothing else takes either. */
+ * is its gradient: the two meet in products, and nothing else takes either.
+ *
+ * traced_hessian: the same of few coordinates, where the derivatives are those of a gradient. A
+ * second derivative forwards along each coordinate gives the diagonal alone, without the gradient's
+ * way back and the derivatives of that. In training both have a way back of their own, so what
+ * has these in its scope is not needed.
+ */
 #include "analyze/excess/linear.h"
 #include "base/macros.h"
 
-static const double  LEAST_SHARE = 0.05; /* of the steps */
-static const int64_t SMALLEST = 8;       /* unit vectors */
-static const double  VECTORS = 2;        /* that take about as long as one, which fills no batch */
+static const double  LEAST_SHARE = 0.05;       /* of the steps */
+static const int64_t SMALLEST = 8, FEWEST = 2; /* unit vectors; coordinates */
+static const double  VECTORS = 2; /* that take about as long as one, which fills no batch */
 enum { MOST_SEEDS = 64 };
 
 struct traces {
@@ -84,10 +91,10 @@ static void walk(struct traces *traces, int64_t size)
     }
 }
 
-static void look(struct traces *traces, uint32_t first, int64_t size)
+/* Whether only sums of a diagonal are taken of what is made of the identities. */
+static bool look(struct traces *traces, uint32_t first, int64_t size)
 {
     const struct waste *waste = traces->waste;
-    double              excess = 1 - VECTORS / (double)size;
 
     traces->queue_count = traces->met_count = traces->seed_count = 0;
     traces->is_broken = false;
@@ -99,8 +106,14 @@ static void look(struct traces *traces, uint32_t first, int64_t size)
             traces->queue[traces->queue_count++] = op;
     }
     walk(traces, size);
-    if (traces->is_broken || !traces->met_count)
-        return;
+    return !traces->is_broken && traces->met_count;
+}
+
+static void mark_jacobian(struct traces *traces, int64_t size)
+{
+    const struct waste *waste = traces->waste;
+    double              excess = 1 - VECTORS / (double)size;
+
     for (uint32_t op = 0; op < waste->graph->vertex_count; op++)
         if (traces->seeds[op])
             waste_mark(traces->waste, op, excess);
@@ -108,7 +121,50 @@ static void look(struct traces *traces, uint32_t first, int64_t size)
         waste_mark(traces->waste, traces->met[i], excess);
 }
 
-static bool find(struct ledger *ledger, const struct detector *self)
+/* Whether an instruction is of a gradient that is itself differentiated forwards: its scope has a
+ * transpose inside of a jvp that is not that of the transpose. */
+static bool is_way_back(const struct profile *profile, uint32_t op)
+{
+    const struct str back = STR("transpose(jvp("), forward = STR("jvp(");
+    struct str       left = profile_str(profile, profile->ops.items[op].origin);
+    bool             is_forward = false;
+
+    while (left.len) {
+        bool is_back = str_starts(left, back);
+
+        if (is_back && is_forward)
+            return true;
+        is_forward |= str_starts(left, forward);
+        left = str_slice(left, is_back ? back.len : 1, left.len);
+    }
+    return false;
+}
+
+static bool is_forward(const struct profile *profile, uint32_t op)
+{
+    struct str origin = profile_str(profile, profile->ops.items[op].origin);
+
+    return origin.len > 0 && !str_contains(origin, STR("transpose("));
+}
+
+/* Of derivatives forwards of a gradient, both of what it is made of and of its way back. */
+static void mark_hessian(struct traces *traces, uint32_t first)
+{
+    const struct waste   *waste = traces->waste;
+    const struct profile *profile = waste->profile;
+    bool                  goes_forward = false, comes_back = false;
+
+    for (uint32_t op = 0; op < waste->graph->vertex_count; op++) {
+        goes_forward |= traces->seeds[op] && is_forward(profile, op);
+        comes_back |= traces->seeds[op] && is_way_back(profile, op);
+    }
+    for (uint32_t op = 0; goes_forward && comes_back && op < waste->graph->vertex_count; op++)
+        if (profile->ops.items[op].program == profile->ops.items[first].program &&
+            is_way_back(profile, op))
+            waste_mark(traces->waste, op, 1);
+}
+
+static bool find_traces(struct ledger *ledger, const struct detector *self, bool of_gradients)
 {
     struct waste  waste;
     struct traces traces = { .waste = &waste };
@@ -127,14 +183,34 @@ static bool find(struct ledger *ledger, const struct detector *self)
         uint32_t program = waste.profile->ops.items[op].program;
         int64_t  size = linear_identity(&waste, op);
 
-        if (size < SMALLEST || (program == last_program && size == last_size))
+        if ((of_gradients ? size < FEWEST || size >= SMALLEST : size < SMALLEST) ||
+            (program == last_program && size == last_size))
             continue;
         last_program = program, last_size = size;
-        look(&traces, op, size);
+        if (!look(&traces, op, size))
+            continue;
+        if (of_gradients)
+            mark_hessian(&traces, op);
+        else
+            mark_jacobian(&traces, size);
     }
-    return !waste.graph || waste_claim(&waste, self, LEAST_SHARE,
-                                       "a derivative for each unit vector, for the diagonal alone");
+    return !waste.graph ||
+           waste_claim(&waste, self, LEAST_SHARE,
+                       of_gradients ? "a whole matrix of second derivatives, for the diagonal alone"
+                                    : "a derivative for each unit vector, for the diagonal alone");
+}
+
+static bool find(struct ledger *ledger, const struct detector *self)
+{
+    return find_traces(ledger, self, false);
+}
+
+static bool find_hessian(struct ledger *ledger, const struct detector *self)
+{
+    return find_traces(ledger, self, true);
 }
 
 const struct detector detector_traced_jacobian = { "traced-jacobian", CAUSE_SHAPE, GRADE_STRUCTURE,
                                                    find };
+const struct detector detector_traced_hessian = { "traced-hessian", CAUSE_SHAPE, GRADE_STRUCTURE,
+                                                  find_hessian };
