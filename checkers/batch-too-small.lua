@@ -372,8 +372,11 @@ an update instead of several.]],
           .. "several tokens a call.",
         code = "tokens, cache = decode_step(params, cache, tokens, positions)   # of all requests\n"
           .. "cache, tokens = jax.lax.scan(one_token, cache, length=16)   # of one" } or
-               { text = "Collect the items and run them as one batch.",
-                 code = p.framework == "jax" and "y = f(jnp.stack(requests))   # or jax.vmap(f)" or
+               { text = "Collect the items and run them as one batch"
+                   .. (p.framework == "jax" and "; where each run takes what the one before gave, as steps of a small "
+                     .. "model or a simulation do, let one program make many of them." or "."),
+                 code = p.framework == "jax" and "y = f(jnp.stack(requests))   # or jax.vmap(f)\n"
+                          .. "state, losses = jax.lax.scan(step, state, length=100)   # inside of jit" or
                         "y = model(tf.stack(requests))" },
       -- Where the next run may need what this one gave, it is a bound.
       impact = type(most_ns) == "number" and impact.share { ns = most_ns } or
