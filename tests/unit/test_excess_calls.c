@@ -124,6 +124,34 @@ TEST(parts_of_an_array)
     }
 }
 
+/* Eight windows of a picture go through four convolutions and are added to their places: seven
+ * eighths of ten small ops each. Layers that keep what they computed in a place multiply next. */
+TEST(windows_of_a_picture)
+{
+    static const char *const window[] = {
+        "aten::slice", "aten::conv2d", "aten::relu",  "aten::conv2d", "aten::relu", "aten::conv2d",
+        "aten::relu",  "aten::conv2d", "aten::slice", "aten::add_",   NULL
+    };
+    static const char *const layer[] = {
+        "aten::slice", "aten::linear", "aten::relu",  "aten::linear", "aten::relu", "aten::linear",
+        "aten::relu",  "aten::linear", "aten::slice", "aten::add_",   NULL
+    };
+
+    for (int is_layer = 0; is_layer < 2; is_layer++) {
+        struct program program;
+
+        begin(&program);
+        for (int i = 0; i < 8; i++)
+            ops(&program, is_layer ? layer : window);
+        run(&program, "aten::sum", "f32[8,8]", 5000);
+        finish(&program);
+        assert_true(
+            fabs(claimed(&program, "called-again") - (is_layer ? 0 : 8 * 10 * 5000 * 7.0 / 8)) < 1);
+        assert_sums(&program);
+        builder_free(&program.b);
+    }
+}
+
 /* Four rounds behind the first, each with 3 products and 2 attentions of 100 us, of which a start
  * of 30 us stays. Where keys and values are joined to those before, nothing runs again. A row that
  * is picked of what an encoder gives, for other layers, is no word. */

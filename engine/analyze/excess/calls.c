@@ -124,10 +124,29 @@ static bool takes_parts(const struct call_rows *rows, const struct stretch *stre
            str_fits(unit_type(rows->ledger, call_op(rows, behind)), "*::cat|*::concat|*::stack");
 }
 
+/* Windows of a picture: results are written into their place, and the next window goes through
+ * convolutions. Layers that keep keys and values write them into theirs, and multiply them next. */
+static bool is_placed(const struct call_rows *rows, const struct stretch *stretch)
+{
+    uint32_t end = stretch->first + 2 * stretch->distance;
+    bool     is_written = false;
+
+    for (uint32_t row = stretch->first + 1; row < end && row < rows->count; row++) {
+        const struct work_unit *unit = call_op(rows, row);
+
+        if (call_is_product(unit) && is_written)
+            return unit->op_class == OP_CONVOLUTION;
+        is_written |= str_fits(unit_type(rows->ledger, unit), "aten::copy_|aten::add_") &&
+                      str_ends(unit_type(rows->ledger, call_op(rows, row - 1)), STR("::slice"));
+    }
+    return false;
+}
+
 struct call_traits calls_look_at(const struct call_rows *rows, const struct stretch *stretch)
 {
     struct call_traits is = { .picks_words = picks_words(rows, stretch),
-                              .takes_parts = takes_parts(rows, stretch) };
+                              .takes_parts = takes_parts(rows, stretch),
+                              .is_placed = is_placed(rows, stretch) };
     uint32_t           behind = 0; /* the last product */
     bool               joins;
     bool is_told = false; /* what comes out is, in classes: sums of that are no state */

@@ -10,6 +10,7 @@
 enum {
     FEWEST_PRODUCTS = 2,
     MANY_PRODUCTS = 12, /* more than layers have */
+    SOME_PRODUCTS = 4,  /* of windows whose results have places; stages have fewer */
 };
 static const double SMALL_OP = 6;      /* times the cost of starting one: the rest of it is work */
 static const double LONGEST_GAP = 3e5; /* between ops: more of it is work of its own */
@@ -22,7 +23,7 @@ static bool is_call(const struct call_traits *is)
 {
     return is->products >= FEWEST_PRODUCTS &&
            (is->looks_up || is->picks || is->reads || is->is_handed || is->takes_parts ||
-            is->products >= MANY_PRODUCTS);
+            (is->is_placed && is->products >= SOME_PRODUCTS) || is->products >= MANY_PRODUCTS);
 }
 
 /* Words so far grow by one joined before the layers or behind them; keys and values would be
@@ -73,7 +74,7 @@ static bool find_calls_at(struct call_rows *rows, const struct kind *kind, bool 
             struct call_traits is = calls_look_at(rows, &stretch);
 
             if (stretch.calls * stretch.distance > best->calls * best->distance && is_call(&is) &&
-                kind->fits(&is) && (is.takes_parts || !of_pairs) &&
+                kind->fits(&is) && (is.takes_parts || is.is_placed || !of_pairs) &&
                 (kind->keeps_first || !may_be_steps(rows, &stretch)))
                 *best = stretch;
         }
@@ -81,7 +82,8 @@ static bool find_calls_at(struct call_rows *rows, const struct kind *kind, bool 
     return true;
 }
 
-/* Two ops in a row come by chance, too: they tell calls for parts of an array alone. */
+/* Two ops in a row come by chance, too: they tell calls for parts of an array, or for its windows.
+ */
 static bool find_calls(struct call_rows *rows, const struct kind *kind, struct stretch *best)
 {
     *best = (struct stretch) { 0 };
@@ -91,7 +93,7 @@ static bool find_calls(struct call_rows *rows, const struct kind *kind, struct s
 
 static bool is_other_call(const struct call_traits *is)
 {
-    return !calls_write_text(is) && !calls_feed_themselves(is);
+    return !calls_write_text(is) && (is->is_placed || !calls_feed_themselves(is));
 }
 
 /* With keys and values kept, each op is still to be started, for one word. */

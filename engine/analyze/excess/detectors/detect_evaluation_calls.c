@@ -103,9 +103,12 @@ static void learn_runs(const struct finder *finder)
 {
     const struct profile *profile = finder->ledger->study->profile;
     struct host_events    events = { .study = finder->ledger->study };
+    bool                  has_runs = false;
     uint32_t              event;
 
-    while (host_events_next(&events, &event)) {
+    for (size_t i = 0; i < finder->calls.count; i++)
+        has_runs |= finder->calls.items[i].is_run;
+    while (has_runs && host_events_next(&events, &event)) {
         uint32_t     op = event_activity(profile, event)->op;
         struct call *call =
             op == NO_ID ? NULL : called_before(finder, event_start_ns(profile, event));
@@ -177,7 +180,7 @@ static bool is_evaluation(const struct finder *finder, size_t unit)
         return false;
     function = &finder->functions.items[finder->function_of[unit] - 1];
     return function->computes && !function->trains &&
-           (function->is_run ? finder->trains_in_each : true) &&
+           (!function->is_run || finder->trains_in_each) &&
            ((function->reads_batch && !function->is_run) ||
             says_evaluation(profile_str(ledger->study->profile, function->name)) ||
             (double)function->steps < EVERY_STEP * (double)ledger->step_count);
