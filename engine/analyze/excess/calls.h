@@ -22,7 +22,7 @@ struct call_traits {
     uint32_t joined, kept; /* all; in layers, joined or written, between the products */
     bool     looks_up, picks, picks_words, draws, reads, is_handed, ends_in_sums;
     bool     takes_parts; /* of an array that is split before and joined behind */
-    bool     is_placed;   /* what comes out is written into a part of an array, and a convolution follows */
+    bool     is_placed;   /* in an array: what comes out; a convolution comes next */
 };
 
 bool calls_open(struct call_rows *rows, struct ledger *ledger); /* false: out of memory */
