@@ -297,6 +297,15 @@ bool unit_is_forward_pause(const struct work_unit *unit)
     return unit->kind == UNIT_PAUSE && unit->phase == UNIT_FORWARD;
 }
 
+bool unit_is_of_numbers(const struct ledger *ledger, const struct work_unit *unit)
+{
+    for (uint32_t i = 0; unit_input(ledger, unit, i); i++)
+        if (unit_input(ledger, unit, i)->rank > 0)
+            return false;
+    return unit_input(ledger, unit, 0) &&
+           (unit->op_class == OP_ELEMENTWISE || unit->op_class == OP_CAST);
+}
+
 int unit_numbers(const struct ledger *ledger, const struct work_unit *unit, size_t place,
                  int64_t *numbers, int most)
 {

@@ -134,6 +134,8 @@ const struct tensor *unit_left(const struct ledger *ledger, const struct work_un
 const struct tensor *unit_right(const struct ledger *ledger, const struct work_unit *unit);
 bool                 unit_is_forward_product(const struct work_unit *unit); /* or a convolution */
 bool                 unit_is_forward_pause(const struct work_unit *unit);
+/* All that it takes are single numbers, as a counter, or parts of a sum that is one. */
+bool unit_is_of_numbers(const struct ledger *ledger, const struct work_unit *unit);
 /* Of an op of a program with an accelerator: what the host takes to start it and to come to the
  * next, which it takes for fewer rows, too. 0: without one, where the host does the work itself. */
 double unit_start_ns(const struct ledger *ledger, uint32_t unit);

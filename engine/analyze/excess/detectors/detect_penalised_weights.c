@@ -53,15 +53,6 @@ static bool is_of_result(const struct ledger *ledger, uint32_t first, uint32_t a
     return false;
 }
 
-/* Works on single numbers, of which the penalty becomes one. */
-static bool is_of_numbers(const struct ledger *ledger, const struct work_unit *unit)
-{
-    for (uint32_t i = 0; unit_input(ledger, unit, i); i++)
-        if (unit_input(ledger, unit, i)->rank > 0)
-            return false;
-    return unit->op_class == OP_ELEMENTWISE || unit->op_class == OP_CAST;
-}
-
 /* The unit in which all of what the square at `at` gives is added up, or NO_ID. */
 static uint32_t find_sum(const struct finder *finder, uint32_t at, uint32_t end)
 {
@@ -93,7 +84,7 @@ static uint32_t find_last(const struct finder *finder, uint32_t at, uint32_t end
         const struct work_unit *next = &ledger->units.items[u + 1];
         uint32_t                sum;
 
-        if (next->kind != UNIT_OP || is_of_numbers(ledger, next))
+        if (next->kind != UNIT_OP || unit_is_of_numbers(ledger, next))
             continue;
         sum = is_square(finder, next) ? find_sum(finder, u + 1, end) : NO_ID;
         if (sum == NO_ID)

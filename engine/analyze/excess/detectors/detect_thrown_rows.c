@@ -174,15 +174,6 @@ static bool is_by_row(const struct ledger *ledger, const struct work_unit *unit,
            unit->op_class == OP_CAST || unit->op_class == OP_RANDOM;
 }
 
-/* A counter beside it, as of batches that were normalised. */
-static bool is_of_one_number(const struct ledger *ledger, const struct work_unit *unit)
-{
-    for (uint32_t i = 0; unit_input(ledger, unit, i); i++)
-        if (unit_input(ledger, unit, i)->rank > 0)
-            return false;
-    return unit->op_class == OP_ELEMENTWISE && unit_input(ledger, unit, 0);
-}
-
 /* The ops that lead to the cut, back to the first product; `at` when there is none. */
 static uint32_t find_first(const struct ledger *ledger, uint32_t begin, uint32_t end,
                            const struct cut *cut)
@@ -193,7 +184,8 @@ static uint32_t find_first(const struct ledger *ledger, uint32_t begin, uint32_t
     for (uint32_t u = cut->first; u-- > begin;) {
         const struct work_unit *unit = &ledger->units.items[u];
 
-        if (unit->kind != UNIT_OP || unit->op_class == OP_VIEW || is_of_one_number(ledger, unit))
+        /* A counter beside it may be of batches that were normalised. */
+        if (unit->kind != UNIT_OP || unit->op_class == OP_VIEW || unit_is_of_numbers(ledger, unit))
             continue;
         if (unit->phase != UNIT_FORWARD || units_take(ledger, cut->last + 1, end, &whole))
             break;
