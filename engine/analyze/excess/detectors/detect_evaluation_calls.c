@@ -78,12 +78,6 @@ static bool is_gradient(const struct profile *profile, const struct op *op)
            str_contains(profile_str(profile, op->origin), STR("transpose(jvp("));
 }
 
-static bool updates(const struct profile *profile, const struct op *op)
-{
-    return str_fits(profile_str(profile, op->type), "Apply*|ResourceApply*|SparseApply*|"
-                                                    "ResourceSparseApply*");
-}
-
 static void learn(const struct ledger *ledger, const struct work_unit *unit,
                   struct function *function)
 {
@@ -114,8 +108,9 @@ static void learn_runs(const struct finder *finder)
             op == NO_ID ? NULL : called_before(finder, event_start_ns(profile, event));
 
         if (call && call->is_run && !call->trains)
-            call->trains = is_gradient(profile, &profile->ops.items[op]) ||
-                           updates(profile, &profile->ops.items[op]);
+            call->trains =
+                is_gradient(profile, &profile->ops.items[op]) ||
+                name_is(profile_str(profile, profile->ops.items[op].type), NAMES_TF_UPDATE);
     }
 }
 

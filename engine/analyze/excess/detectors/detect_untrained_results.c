@@ -53,12 +53,6 @@ static bool is_heavy(struct str type)
            class == OP_DECOMPOSITION || has_no_gradient(type);
 }
 
-/* Metrics add up, optimizers take away. */
-static bool updates(struct str type)
-{
-    return str_fits(type, "*Apply*|AssignSub*|ScatterSub|ResourceScatterSub");
-}
-
 /* All scopes of a name, and itself. */
 static bool add_scopes(struct intern *to, struct str name)
 {
@@ -199,7 +193,7 @@ static void mark_branches(struct finder *finder)
         if (op == NO_ID || finder->role[op] != ROLE_UNTRAINED)
             continue;
         flags = &finder->flags[finder->branch_of[op]];
-        if (updates(profile_str(profile, profile->ops.items[op].type)))
+        if (name_is(profile_str(profile, profile->ops.items[op].type), NAMES_TF_UPDATE))
             *flags |= IS_UPDATE;
         if (!finder->is_heavy[op])
             continue;
