@@ -44,15 +44,18 @@ static int64_t chosen_length(const struct ledger *ledger, const struct work_unit
 static bool find(struct ledger *ledger, const struct detector *self)
 {
     struct chosen chosen = { .count = 0 };
+    int64_t       last = 0; /* the length that `kept` is of: factors are looked for once in a row */
+    double        kept = 1;
     uint32_t      cell = NO_ID;
 
     if (!ledger->is_torch)
         return true;
     for (uint32_t u = 0; u < ledger->units.count; u++) {
         int64_t length = chosen_length(ledger, &ledger->units.items[u], &chosen);
-        double  kept = length ? transform_kept(length) : 1;
 
-        if (kept == 1)
+        if (length != last && length)
+            kept = transform_kept(length), last = length;
+        if (!length || kept == 1)
             continue;
         if (!ledger_cell_once(ledger, self, &ledger->units.items[u], &cell,
                               "transforms of %lld points", (long long)length))
