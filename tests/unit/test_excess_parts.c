@@ -303,11 +303,19 @@ TEST(what_a_closure_makes_again)
     }
 }
 
+/* An op with arguments that are numbers, as recorded. */
+static void with_numbers(struct program *program, const char *shapes, const char *type,
+                         const char *numbers, int64_t ns)
+{
+    uint32_t tag = run(program, type, shapes, ns);
+
+    builder_stat(&program->b, tag, STAT_CONCRETE_INPUTS,
+                 (int64_t)builder_name(&program->b, numbers));
+}
+
 static void cut(struct program *program, const char *shapes, const char *type, const char *what)
 {
-    uint32_t tag = run(program, type, shapes, 5000);
-
-    builder_stat(&program->b, tag, STAT_CONCRETE_INPUTS, (int64_t)builder_name(&program->b, what));
+    with_numbers(program, shapes, type, what, 5000);
 }
 
 /* A convolution of 4 ms, its batch norm of 1 ms and relu of 1 ms, of which every second row and
@@ -421,12 +429,10 @@ TEST(squares_of_weights_in_the_loss)
         if (kind != ERRORS)
             run(&program, "aten::cross_entropy_loss", "f32[8,10] i64[8]", 100000);
         tags[0] = run(&program, "aten::square", "f32[32,64]", 2000000);
-        builder_stat(&program.b, run(&program, "aten::sum", "f32[32,64]", 1000000),
-                     STAT_CONCRETE_INPUTS, (int64_t)builder_name(&program.b, sum_of));
+        with_numbers(&program, "f32[32,64]", "aten::sum", sum_of, 1000000);
         run(&program, "aten::add", "f32[] f32[]", 100000);
         tags[1] = run(&program, "aten::square", "f32[10,64]", 1000000);
-        builder_stat(&program.b, run(&program, "aten::sum", "f32[10,64]", 500000),
-                     STAT_CONCRETE_INPUTS, (int64_t)builder_name(&program.b, sum_of));
+        with_numbers(&program, "f32[10,64]", "aten::sum", sum_of, 500000);
         way_back(&program, tags[1], "f32[10,64]", 1000000);
         way_back(&program, tags[0], "f32[32,64]", 3000000);
         if (kind != OTHERS) {
@@ -483,22 +489,11 @@ TEST(lengths_with_large_factors)
 
     start(&program);
     run(&program, "aten::linear", "f32[8,64] f32[64,64]", 9000000);
-    cut(&program, "f32[4,22050]", "aten::sub", "[\"\", \"1\"]");
-    builder_stat(&program.b, run(&program, "aten::stft", "f32[4,22050]", 3000000),
-                 STAT_CONCRETE_INPUTS,
-                 (int64_t)builder_name(&program.b, "[\"\", \"551\", \"220\"]"));
-    builder_stat(&program.b, run(&program, "aten::fft_rfft", "f32[4,900]", 2000000),
-                 STAT_CONCRETE_INPUTS,
-                 (int64_t)builder_name(&program.b, "[\"\", \"1000\", \"-1\"]"));
-    builder_stat(&program.b, run(&program, "aten::fft_rfft", "f32[4,997]", 2000000),
-                 STAT_CONCRETE_INPUTS,
-                 (int64_t)builder_name(&program.b, "[\"\", \"997\", \"-1\"]"));
-    builder_stat(&program.b, run(&program, "aten::fft_rfft", "f32[4,500]", 2000000),
-                 STAT_CONCRETE_INPUTS,
-                 (int64_t)builder_name(&program.b, "[\"\", \"997\", \"-1\"]"));
-    builder_stat(&program.b, run(&program, "aten::fft_irfft", "c64[4,499]", 2000000),
-                 STAT_CONCRETE_INPUTS,
-                 (int64_t)builder_name(&program.b, "[\"\", \"997\", \"-1\"]"));
+    with_numbers(&program, "f32[4,22050]", "aten::stft", "[\"\", \"551\", \"220\"]", 3000000);
+    with_numbers(&program, "f32[4,900]", "aten::fft_rfft", "[\"\", \"1000\", \"-1\"]", 2000000);
+    with_numbers(&program, "f32[4,997]", "aten::fft_rfft", "[\"\", \"997\", \"-1\"]", 2000000);
+    with_numbers(&program, "f32[4,500]", "aten::fft_rfft", "[\"\", \"997\", \"-1\"]", 2000000);
+    with_numbers(&program, "c64[4,499]", "aten::fft_irfft", "[\"\", \"997\", \"-1\"]", 2000000);
     finish(&program);
     assert_true(fabs(claimed(&program, "slow-transform") - 3e6 * (1 - 11592 / 29092.8) -
                      4e6 * (1 - 21.0 / 138)) < 10);
