@@ -141,12 +141,10 @@ static uint32_t around(struct ledger *ledger, const struct work_unit *unit)
     const char *before = NULL, *behind = NULL;
     char        text[256];
 
-    for (size_t u = at; u > ledger->first_unit[unit->step] && !before; u--)
-        if (ledger->units.items[u - 1].kind == UNIT_OP)
-            before = unit_type(ledger, &ledger->units.items[u - 1]).data;
-    for (size_t u = at + 1; u < ledger->first_unit[unit->step + 1] && !behind; u++)
-        if (ledger->units.items[u].kind == UNIT_OP)
-            behind = unit_type(ledger, &ledger->units.items[u]).data;
+    if (ledger->op_before[at] != NO_ID)
+        before = unit_type(ledger, &ledger->units.items[ledger->op_before[at]]).data;
+    if (ledger->op_behind[at] != NO_ID)
+        behind = unit_type(ledger, &ledger->units.items[ledger->op_behind[at]]).data;
     if (before && behind)
         snprintf(text, sizeof text, "between %.100s and %.100s", before, behind);
     else if (before || behind)

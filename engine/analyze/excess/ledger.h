@@ -59,6 +59,7 @@ struct ledger {
     VEC(struct way_back) ways_back; /* by from_ns */
     uint32_t       *unit_of_segment; /* row of units */
     uint32_t       *first_unit;      /* by row of path.step_rows, and one behind the last */
+    uint32_t       *op_before, *op_behind; /* by unit: the nearest of an op in its step; NO_ID */
     bool           *is_user;         /* by row of profile->sources */
     uint8_t        *name_waits;      /* by name of the profile, for frame_waits */
     uint8_t        *type_class;      /* by name of the profile: enum op_class + 1; 0 unknown */

@@ -46,38 +46,25 @@ static bool carries_values(const struct ledger *ledger, uint32_t before, uint32_
            str_fits(then, "*::empty|*::item");
 }
 
-/* The type of the op behind a unit in its step; 0: none is. */
-static uint32_t type_behind(const struct ledger *ledger, uint32_t u)
+/* The type of an op's unit; 0: there is none. */
+static uint32_t type_of(const struct ledger *ledger, uint32_t op)
 {
-    uint32_t end = ledger->first_unit[ledger->units.items[u].step + 1];
-
-    while (++u < end)
-        if (ledger->units.items[u].kind == UNIT_OP)
-            return ledger->units.items[u].type;
-    return 0;
-}
-
-static uint32_t type_before(const struct ledger *ledger, uint32_t u)
-{
-    uint32_t first = ledger->first_unit[ledger->units.items[u].step];
-
-    while (u-- > first)
-        if (ledger->units.items[u].kind == UNIT_OP)
-            return ledger->units.items[u].type;
-    return 0;
+    return op == NO_ID ? 0 : ledger->units.items[op].type;
 }
 
 bool pause_carries_values(const struct ledger *ledger, uint32_t u)
 {
-    return carries_values(ledger, type_before(ledger, u), type_behind(ledger, u));
+    return carries_values(ledger, type_of(ledger, ledger->op_before[u]),
+                          type_of(ledger, ledger->op_behind[u]));
 }
 
 /* Adds a pause to those between the same two types. */
-static bool add_pause(struct kinds *kinds, uint32_t before, uint32_t u)
+static bool add_pause(struct kinds *kinds, uint32_t u)
 {
     const struct ledger    *ledger = kinds->ledger;
     const struct work_unit *unit = &ledger->units.items[u];
-    uint32_t                key[] = { before, type_behind(ledger, u) };
+    uint32_t                key[] = { type_of(ledger, ledger->op_before[u]),
+                                      type_of(ledger, ledger->op_behind[u]) };
     uint32_t     id = intern_add(&kinds->names, (struct str) { (const char *)key, sizeof key });
     struct kind *kind;
 
@@ -99,17 +86,10 @@ static bool sort_out(struct kinds *kinds)
 {
     const struct ledger *ledger = kinds->ledger;
 
-    for (size_t step = 0; step < ledger->step_count; step++) {
-        uint32_t before = 0;
-
-        for (uint32_t u = ledger->first_unit[step]; u < ledger->first_unit[step + 1]; u++) {
-            const struct work_unit *unit = &ledger->units.items[u];
-
-            kinds->of_unit[u] = NO_ID;
-            before = unit->kind == UNIT_OP ? unit->type : before;
-            if (unit_is_forward_pause(unit) && !add_pause(kinds, before, u))
-                return false;
-        }
+    for (uint32_t u = 0; u < ledger->units.count; u++) {
+        kinds->of_unit[u] = NO_ID;
+        if (unit_is_forward_pause(&ledger->units.items[u]) && !add_pause(kinds, u))
+            return false;
     }
     return true;
 }

@@ -584,6 +584,30 @@ static bool find_typical(struct ledger *ledger)
     return true;
 }
 
+static bool link_ops(struct ledger *ledger)
+{
+    size_t count = ledger->units.count;
+
+    ledger->op_before = arena_new_array(ledger->scratch, uint32_t, count + 1);
+    ledger->op_behind = arena_new_array(ledger->scratch, uint32_t, count + 1);
+    if (!ledger->op_before || !ledger->op_behind)
+        return false;
+    for (size_t step = 0; step < ledger->step_count; step++) {
+        uint32_t first = ledger->first_unit[step], end = ledger->first_unit[step + 1], op = NO_ID;
+
+        for (uint32_t u = first; u < end; u++) {
+            ledger->op_before[u] = op;
+            op = ledger->units.items[u].kind == UNIT_OP ? u : op;
+        }
+        op = NO_ID;
+        for (uint32_t u = end; u-- > first;) {
+            ledger->op_behind[u] = op;
+            op = ledger->units.items[u].kind == UNIT_OP ? u : op;
+        }
+    }
+    return true;
+}
+
 /* Most of the steps is an accelerator's work. */
 static bool is_of_device(const struct path *path)
 {
@@ -628,7 +652,7 @@ bool ledger_open(struct ledger *ledger, struct study *study, struct arena *scrat
     place_at_calls(&builder);
     for (size_t u = 0; u < ledger->units.count; u++)
         ledger->units.items[u].left_ns = ledger->units.items[u].ns;
-    return mark_trained(ledger) && measure_start(ledger) &&
+    return link_ops(ledger) && mark_trained(ledger) && measure_start(ledger) &&
            (!ledger->is_torch || find_typical(ledger));
 }
 
@@ -636,18 +660,15 @@ double unit_start_ns(const struct ledger *ledger, uint32_t row)
 {
     static const double     LONGEST_NS = 1e6; /* more is work of its own */
     const struct work_unit *unit = &ledger->units.items[row], *next;
-    uint32_t                end = ledger->first_unit[unit->step + 1];
+    uint32_t                behind = ledger->op_behind[row];
     double                  ns = (double)(unit->end_ns - unit->start_ns);
 
     if (!ledger->path->has_device || unit->kind != UNIT_OP)
         return 0;
-    for (uint32_t u = row + 1; u < end; u++) {
-        next = &ledger->units.items[u];
-        if (next->kind != UNIT_OP)
-            continue;
-        if (next->start_ns > unit->end_ns && (double)(next->start_ns - unit->start_ns) < LONGEST_NS)
-            ns = (double)(next->start_ns - unit->start_ns);
-        break;
-    }
+    if (behind == NO_ID)
+        return ns;
+    next = &ledger->units.items[behind];
+    if (next->start_ns > unit->end_ns && (double)(next->start_ns - unit->start_ns) < LONGEST_NS)
+        ns = (double)(next->start_ns - unit->start_ns);
     return ns;
 }

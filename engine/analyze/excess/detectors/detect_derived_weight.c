@@ -54,8 +54,8 @@ static uint32_t user_of(const struct ledger *ledger, uint32_t at)
 
 static const struct work_unit *op_before(const struct ledger *ledger, uint32_t u, uint32_t *at)
 {
-    for (uint32_t first = ledger->first_unit[ledger->units.items[u].step]; u-- > first;)
-        if (ledger->units.items[u].kind == UNIT_OP && ledger->units.items[u].op_class != OP_VIEW) {
+    while ((u = ledger->op_before[u]) != NO_ID)
+        if (ledger->units.items[u].op_class != OP_VIEW) {
             *at = u;
             return &ledger->units.items[u];
         }
@@ -123,12 +123,10 @@ static uint32_t normed_from(const struct ledger *ledger, uint32_t user)
 /* The op right before, views among them. */
 static const struct work_unit *call_before(const struct ledger *ledger, uint32_t u, uint32_t *at)
 {
-    for (uint32_t first = ledger->first_unit[ledger->units.items[u].step]; u-- > first;)
-        if (ledger->units.items[u].kind == UNIT_OP) {
-            *at = u;
-            return &ledger->units.items[u];
-        }
-    return NULL;
+    if (ledger->op_before[u] == NO_ID)
+        return NULL;
+    *at = ledger->op_before[u];
+    return &ledger->units.items[*at];
 }
 
 static bool is_relaid(const struct ledger *ledger, const struct work_unit *unit)

@@ -222,23 +222,16 @@ static void claim_between(struct ledger *ledger, uint32_t cell, uint32_t before,
         ledger_claim(ledger, cell, &ledger->units.items[u], 1);
 }
 
-static const struct work_unit *op_beside(const struct ledger *ledger, uint32_t u, int way)
-{
-    uint32_t step = ledger->units.items[u].step;
-
-    for (int64_t at = (int64_t)u + way;
-         at >= ledger->first_unit[step] && at < ledger->first_unit[step + 1]; at += way)
-        if (ledger->units.items[at].kind == UNIT_OP)
-            return &ledger->units.items[at];
-    return NULL;
-}
-
 /* Between the gradient of the loss, which is 1, and the last node no Python runs but in nodes. */
 static bool is_in_backward(const struct ledger *ledger, uint32_t u)
 {
-    const struct work_unit *before = op_beside(ledger, u, -1), *behind = op_beside(ledger, u, 1);
+    const struct work_unit *units = ledger->units.items, *before, *behind;
 
-    return before && behind && behind->phase == UNIT_BACKWARD &&
+    if (ledger->op_before[u] == NO_ID || ledger->op_behind[u] == NO_ID)
+        return false;
+    before = &units[ledger->op_before[u]];
+    behind = &units[ledger->op_behind[u]];
+    return behind->phase == UNIT_BACKWARD &&
            (before->phase == UNIT_BACKWARD ||
             str_equal(unit_type(ledger, before), STR("aten::ones_like")));
 }
