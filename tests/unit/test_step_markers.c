@@ -281,6 +281,102 @@ TEST(optimizers_that_take_turns)
     }
 }
 
+/* An op at a time of the row "what", each with a number of autograd that grows where `is_trained`.
+ */
+static void add_ops(struct fixture *f, uint32_t main, const char *what, int count, bool is_trained,
+                    int64_t *now_ns, int64_t *number)
+{
+    for (int i = 0; i < count; i++, (*now_ns)++) {
+        uint32_t event = builder_slice(&f->b, main, what, ACTIVITY_OP, *now_ns, 1);
+
+        if (is_trained)
+            builder_stat(&f->b, event, STAT_SEQUENCE, (*number)++);
+    }
+}
+
+/* Rounds of 6 trained ops, an update by each of two optimizers of one op, that follow each other
+ * with nothing in between, and then what is done besides: 3 ops on what was trained, which end
+ * each step, if the last one has them, too (case 0); in case 1 the recording ends with the last
+ * update, and they begin the next step. In case 2 the update calls the trained ops itself, behind 4
+ * of evaluation that are not trained, and there are two of them, the first without evaluation. In
+ * case 3 the third of six rounds has 20 ops more, as one that saves has. */
+TEST(what_follows_updates)
+{
+    static const struct {
+        int     rounds, before, more, steps;
+        bool    is_closure, ends_with_rest;
+        int64_t from_ns, to_ns; /* of the second step */
+    } cases[] = {
+        /* A round is 6 + 2 updates of 2 + 3 = 13. */
+        { 3, 0, 0, 3, false, true, 13, 26 },
+        { 3, 0, 0, 3, false, false, 10, 23 },
+        /* 0: a closure of 8, then 4 + 8. */
+        { 2, 4, 0, 2, true, false, 12, 20 },
+        { 6, 0, 20, 6, false, true, 13, 26 },
+    };
+
+    for (size_t c = 0; c < ARRAY_COUNT(cases); c++) {
+        struct fixture f;
+        int64_t        now_ns = 0, number = 1;
+
+        start(&f);
+        uint32_t main = builder_timeline(&f.b, f.host, NO_ID, "python");
+        for (int i = 0; i < cases[c].rounds; i++) {
+            int64_t begin_ns;
+
+            if (i > 0)
+                add_ops(&f, main, "aten::conv2d", cases[c].before, false, &now_ns, &number);
+            begin_ns = now_ns;
+            add_ops(&f, main, "aten::mm", 6, true, &now_ns, &number);
+            if (cases[c].is_closure) {
+                add_ops(&f, main, "aten::_fused_sgd_", 2, false, &now_ns, &number);
+                builder_slice(&f.b, main, "Optimizer.step#SGD.step", ACTIVITY_ANNOTATION, begin_ns,
+                              now_ns - begin_ns);
+                continue;
+            }
+            for (int u = 0; u < 2; u++) {
+                builder_slice(&f.b, main, "Optimizer.step#SGD.step", ACTIVITY_ANNOTATION, now_ns,
+                              2);
+                now_ns++;
+                add_ops(&f, main, "aten::_fused_sgd_", 1, false, &now_ns, &number);
+            }
+            if (i + 1 < cases[c].rounds || cases[c].ends_with_rest)
+                add_ops(&f, main, "aten::lerp_", 3, false, &now_ns, &number);
+            if (i == 2)
+                add_ops(&f, main, "aten::clone", cases[c].more, false, &now_ns, &number);
+        }
+        builder_finish(&f.b);
+        assert_true(markers_updates(&f.b.profile, f.b.study.facts.names, &f.scratch, &f.markers));
+        assert_int_equal(f.markers.list.count, cases[c].steps);
+        assert_int_equal(f.markers.list.items[1].start_ns, cases[c].from_ns);
+        assert_int_equal(f.markers.list.items[1].end_ns, cases[c].to_ns);
+        release(&f);
+    }
+}
+
+/* Two updates of as many ops are two steps, if as many lead to the second as to the first; else
+ * they may be those of two networks in turn. */
+TEST(two_updates)
+{
+    for (int more = 0; more < 2; more++) {
+        struct fixture f;
+        int64_t        now_ns = 0, number = 1;
+
+        start(&f);
+        uint32_t main = builder_timeline(&f.b, f.host, NO_ID, "python");
+        for (int i = 0; i < 2; i++) {
+            add_ops(&f, main, "aten::mm", 8 + i * more, true, &now_ns, &number);
+            builder_slice(&f.b, main, "Optimizer.step#SGD.step", ACTIVITY_ANNOTATION, now_ns, 2);
+            now_ns++;
+            add_ops(&f, main, "aten::_fused_sgd_", 1, false, &now_ns, &number);
+        }
+        builder_finish(&f.b);
+        assert_true(markers_updates(&f.b.profile, f.b.study.facts.names, &f.scratch, &f.markers));
+        assert_int_equal(f.markers.list.count, more ? 0 : 2);
+        release(&f);
+    }
+}
+
 /* A device's line of steps names them by their number alone: they are one family. */
 TEST(steps_named_by_number)
 {

@@ -10,6 +10,7 @@
 
 enum {
     MIN_RUNS = 3,       /* fewer repeats are no steps */
+    MIN_UPDATES = 2,    /* an update ends a step, whatever else is known */
     WARM_UP_FACTOR = 2, /* a first one over this many of the others is warm-up */
 };
 
@@ -292,14 +293,19 @@ static bool drop_parts_of_runs(const struct profile *profile, struct arena *aren
     return ok;
 }
 
-/* Those of the thread with the best ones; none where they are few. */
-static bool keep_runs(struct arena *arena, struct markers *markers)
+/* Those of the thread with the best ones; none where they are fewer. */
+static bool keep_most(struct arena *arena, size_t fewest, struct markers *markers)
 {
     if (!keep_best(markers, arena))
         return false;
-    if (markers->list.count < MIN_RUNS)
+    if (markers->list.count < fewest)
         markers->list.count = 0;
     return true;
+}
+
+static bool keep_runs(struct arena *arena, struct markers *markers)
+{
+    return keep_most(arena, MIN_RUNS, markers);
 }
 
 /* Batches that are fetched one behind the other, as those of one update are where gradients
@@ -372,16 +378,11 @@ bool markers_updates(struct profile const *profile, struct intern *names, struct
 
     if (!collect(profile, names, arena, (struct marker_test) { ACTIVITY_ANNOTATION, is_update },
                  markers) ||
-        !keep_runs(arena, markers))
+        !keep_most(arena, MIN_UPDATES, markers) ||
+        !markers_take_turns(profile, arena, markers, &are_told))
         return false;
-    for (size_t i = markers->list.count; i-- > 0;)
-        markers->list.items[i].start_ns =
-            i > 0 && markers->list.items[i - 1].host == markers->list.items[i].host
-                ? markers->list.items[i - 1].end_ns
-                : profile->start_ns;
-    if (!markers_take_turns(profile, arena, markers, &are_told))
-        return false;
-    if (markers->list.count && !are_told && !markers_are_alike(markers, arena))
+    if (markers->list.count && !are_told &&
+        (markers->list.count < MIN_RUNS || !markers_are_alike(markers, arena)))
         markers->list.count = 0;
     return true;
 }

@@ -36,13 +36,14 @@ bool markers_are_alike(const struct markers *markers, struct arena *scratch);
 /* Calls for the next batch on the thread that waits most in them: each begins a step. */
 bool markers_inputs(struct profile const *profile, struct intern *names, struct arena *arena,
                     struct markers *markers);
-/* Updates by an optimizer of PyTorch, each from the end of the one before: what leads to it; or
- * rounds of those that take turns. None where neither their ops tell what comes again nor are they
- * about as long as each other. */
+/* Updates by an optimizer of PyTorch, or rounds of those that take turns: from the end of the one
+ * before, from where gradients are cleared for the next forward pass, or with the update where that
+ * calls the forward pass itself, as Lightning's does. None where neither their ops tell what comes
+ * again nor are they about as long as each other. */
 bool markers_updates(struct profile const *profile, struct intern *names, struct arena *arena,
                      struct markers *markers);
 /* Joins the updates of each step, where their ops tell how many it has (`are_told`): as many are in
- * each and, but for some, since the one before. Else they stay as they are. false: out of memory.
+ * each and, but for some, since the one before. Else each is a step's. false: out of memory.
  * O(events). */
 bool markers_take_turns(struct profile const *profile, struct arena *scratch,
                         struct markers *markers, bool *are_told);

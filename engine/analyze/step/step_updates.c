@@ -1,42 +1,109 @@
 /*
- * step_updates: of how many updates a step is, where several optimizers take turns, as those of two
- * networks against each other, of an actor and its critics, or of tables beside the rest. Each
- * update has the ops in it, and those since the one before, by which it is known again.
+ * step_updates: steps by the updates of PyTorch's optimizers. Of how many a step is, where several
+ * optimizers take turns, as those of two networks against each other, of an actor and its critics,
+ * or of tables beside the rest: each update has the ops in it, and those since the one before, by
+ * which it is known again. And where a step ends: evaluation, averages of weights and what else
+ * follows the last update up to the end of the recording ends each step that it follows.
  */
 #include "analyze/step/step_markers.h"
+#include "base/vec.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     FEWEST_ROUNDS = 3, /* until they are steps */
     MOST_TURNS = 8,    /* updates a step */
 };
 static const double MOST_OFF = 0.02; /* ops since the one before, as branches on values make them */
+/* Of the updates: those that lead to the next one by as many ops as most do. Some evaluate or save
+ * besides. */
+static const double LEAST_ALIKE = 0.6;
+static const double LEAST_SAME = 0.9; /* of the ops that follow updates */
 
 struct update {
     uint32_t inside, since;
+    uint32_t behind;     /* row of ops: the first behind it */
+    bool     is_closure; /* it calls forward and backward pass itself */
+};
+/* Numbers of autograd: they grow with each op that is trained. */
+struct numbers {
+    int64_t first;
+    bool    grow;
+};
+struct walk {
+    const struct profile *profile;
+    struct arena         *scratch;
+    struct marker        *list;
+    struct update        *updates;
+    size_t                count;
+    VEC(uint32_t) ops; /* events of the updates' timeline */
+    size_t rest;       /* ops behind the last update that end a step, too */
 };
 
-/* Of the updates of one host, in order of time. */
-static void count_ops(const struct profile *profile, const struct marker *list, size_t count,
-                      struct update *updates)
+static void note_number(const struct profile *profile, uint32_t event, struct numbers *numbers)
 {
-    const struct timeline *line = &profile->timelines.items[list->timeline];
+    int64_t number;
+
+    if (!profile_stat(profile, STAT_SEQUENCE, event, &number) || number < 0)
+        return;
+    numbers->grow |= numbers->first >= 0 && number > numbers->first;
+    numbers->first = numbers->first < 0 ? number : numbers->first;
+}
+
+/* Lists the ops, and says of each update which are its own. */
+static bool look_at(struct walk *walk)
+{
+    const struct profile  *profile = walk->profile;
+    const struct timeline *line = &profile->timelines.items[walk->list->timeline];
+    struct numbers         inside = { -1, false };
     size_t                 u = 0;
 
+    walk->ops.count = 0;
     for (uint32_t i = line->first_event; i < line->first_event + line->event_count; i++) {
         int64_t start_ns = event_start_ns(profile, i);
 
-        while (u < count && start_ns >= list[u].end_ns)
-            u++;
-        if (u == count)
-            return;
         if (event_activity(profile, i)->kind != ACTIVITY_OP)
             continue;
-        updates[u].since++;
-        if (start_ns >= event_start_ns(profile, list[u].event))
-            updates[u].inside++;
+        while (u < walk->count && start_ns >= walk->list[u].end_ns) {
+            walk->updates[u++].behind = (uint32_t)walk->ops.count;
+            inside = (struct numbers) { -1, false };
+        }
+        if (!vec_push(&walk->ops, walk->scratch, i))
+            return false;
+        if (u == walk->count)
+            continue;
+        walk->updates[u].since++;
+        if (start_ns < walk->list[u].start_ns)
+            continue;
+        walk->updates[u].inside++;
+        note_number(profile, i, &inside);
+        walk->updates[u].is_closure = inside.grow;
     }
+    while (u < walk->count)
+        walk->updates[u++].behind = (uint32_t)walk->ops.count;
+    return true;
+}
+
+/* Updates with nothing between them are one: those of an optimizer a part, or a parameter. */
+static void join_neighbours(struct walk *walk)
+{
+    struct update *updates = walk->updates;
+    size_t         kept = 0;
+
+    for (size_t i = 0; i < walk->count; i++) {
+        if (kept > 0 && !updates[i].is_closure && updates[i].inside &&
+            updates[i].inside == updates[i].since) {
+            walk->list[kept - 1].end_ns = walk->list[i].end_ns;
+            updates[kept - 1].inside += updates[i].inside;
+            updates[kept - 1].since += updates[i].since;
+            updates[kept - 1].behind = updates[i].behind;
+            continue;
+        }
+        walk->list[kept] = walk->list[i];
+        updates[kept++] = updates[i];
+    }
+    walk->count = kept;
 }
 
 /* What leads to the first update may have begun before the recording. */
@@ -61,15 +128,94 @@ static size_t find_turns(const struct update *updates, size_t count, bool and_si
     return 0;
 }
 
+/* Most lead to the next one by as many ops. */
+static bool are_mostly_alike(const struct update *updates, size_t count)
+{
+    for (size_t usual = 1; usual < count; usual++) {
+        size_t alike = 0;
+
+        for (size_t i = 1; i < count; i++)
+            alike += is_same(updates, usual, i, true);
+        if ((double)alike >= LEAST_ALIKE * (double)(count - 1) && alike > 1)
+            return true;
+    }
+    return false;
+}
+
+/* Two of an optimizer that is not in turn with another. */
+static bool are_two_rounds(const struct update *updates, size_t count)
+{
+    return count == 2 && updates[0].inside && updates[0].inside == updates[1].inside &&
+           (updates[0].is_closure ||
+            abs((int)updates[0].since - (int)updates[1].since) <= MOST_OFF * updates[1].since);
+}
+
+/* Whether the first `count` ops behind two updates are the same ones, but for a few. */
+static bool are_followed_alike(const struct walk *walk, const struct update *a,
+                               const struct update *b, size_t count)
+{
+    size_t same = 0;
+
+    for (size_t i = 0; i < count; i++)
+        same += event_activity(walk->profile, walk->ops.items[a->behind + i])->name ==
+                event_activity(walk->profile, walk->ops.items[b->behind + i])->name;
+    return (double)same >= LEAST_SAME * (double)count;
+}
+
+/* How many ops follow the last update of each step of `turns`: those of the last one up to the end
+ * of the recording, if they follow the others, too, and none of them is of a forward pass that is
+ * trained. */
+static size_t find_rest(const struct walk *walk, size_t turns)
+{
+    const struct update *last = &walk->updates[walk->count - 1];
+    size_t               rest = walk->ops.count - last->behind;
+    struct numbers       numbers = { -1, false };
+
+    if (walk->count % turns)
+        return 0;
+    for (size_t i = 0; i < rest; i++)
+        note_number(walk->profile, walk->ops.items[last->behind + i], &numbers);
+    if (numbers.grow)
+        return 0;
+    for (size_t i = turns - 1; i + 1 < walk->count; i += turns)
+        if (walk->updates[i + 1].since < walk->updates[i + 1].inside + rest ||
+            !are_followed_alike(walk, &walk->updates[i], last, rest))
+            return 0;
+    return rest;
+}
+
+/* Where the step ends whose last update is `u`. */
+static int64_t end_of(const struct walk *walk, size_t u)
+{
+    int64_t end_ns = walk->list[u].end_ns;
+
+    for (size_t i = 0; i < walk->rest; i++) {
+        int64_t op_ns = event_end_ns(walk->profile, walk->ops.items[walk->updates[u].behind + i]);
+
+        end_ns = op_ns > end_ns ? op_ns : end_ns;
+    }
+    return end_ns;
+}
+
+/* Where the step begins whose first update is `u`: with it, where it calls the forward pass itself;
+ * else where the one before ends. */
+static int64_t begin_of(const struct walk *walk, size_t u)
+{
+    if (walk->updates[u].is_closure)
+        return walk->list[u].start_ns;
+    return u > 0 ? end_of(walk, u - 1) : walk->profile->start_ns;
+}
+
 /* Rounds that the recording cuts are left out. */
-static size_t join_rounds(struct marker *list, size_t count, size_t turns, struct marker *rounds)
+static size_t join_rounds(const struct walk *walk, size_t turns, struct marker *rounds)
 {
     size_t kept = 0;
 
-    for (size_t i = 0; i + turns <= count; i += turns) {
-        struct marker round = list[i + turns - 1];
+    for (size_t i = 0; i + turns <= walk->count; i += turns) {
+        struct marker round = walk->list[i + turns - 1];
 
-        round.start_ns = list[i].start_ns;
+        round.start_ns = begin_of(walk, i);
+        round.end_ns = end_of(walk, i + turns - 1);
         rounds[kept++] = round;
     }
     return kept;
@@ -78,25 +224,37 @@ static size_t join_rounds(struct marker *list, size_t count, size_t turns, struc
 bool markers_take_turns(struct profile const *profile, struct arena *scratch,
                         struct markers *markers, bool *are_told)
 {
-    struct marker *list = markers->list.items;
-    struct update *updates = arena_new_array(scratch, struct update, markers->list.count + 1);
-    size_t         kept = 0;
+    size_t         count = markers->list.count, kept = 0;
+    struct update *updates = arena_new_array(scratch, struct update, count + 1);
+    struct marker *list = arena_new_array(scratch, struct marker, count + 1);
+    struct walk    walk = { .profile = profile, .scratch = scratch };
 
     *are_told = true;
-    if (!updates)
+    if (!updates || !list)
         return false;
-    for (size_t from = 0, end; from < markers->list.count; from = end) {
+    if (count)
+        memcpy(list, markers->list.items, count * sizeof *list);
+    for (size_t from = 0, end; from < count; from = end) {
         size_t turns;
 
-        for (end = from; end < markers->list.count && list[end].host == list[from].host;)
+        for (end = from; end < count && list[end].host == list[from].host;)
             end++;
-        count_ops(profile, &list[from], end - from, &updates[from]);
-        turns = find_turns(&updates[from], end - from, true);
+        walk.list = &list[from];
+        walk.updates = &updates[from];
+        walk.count = end - from;
+        if (!look_at(&walk))
+            return false;
+        join_neighbours(&walk);
+        turns = find_turns(walk.updates, walk.count, true);
+        if (!turns && are_two_rounds(walk.updates, walk.count))
+            turns = 1;
         if (!turns) {
-            turns = find_turns(&updates[from], end - from, false);
-            *are_told = *are_told && turns > 1;
+            turns = find_turns(walk.updates, walk.count, false);
+            *are_told =
+                *are_told && (turns > 1 || (turns && are_mostly_alike(walk.updates, walk.count)));
         }
-        kept += join_rounds(&list[from], end - from, turns ? turns : 1, &list[kept]);
+        walk.rest = find_rest(&walk, turns ? turns : 1);
+        kept += join_rounds(&walk, turns ? turns : 1, &markers->list.items[kept]);
     }
     markers->list.count = kept;
     return true;
