@@ -265,6 +265,28 @@ local function elements_of(dims)
   return count
 end
 
+-- What the sizes of a product or of attention let one ask beside the general questions.
+local sparse = {
+  pytorch = "h = torch.sparse.mm(adj, h)   # adj = adj.to_sparse_csr() once, before the loop; not adj @ h",
+  jax = "h = jax.ops.segment_sum(h[senders] * weights[:, None], receivers, num_segments=n)   # not adj @ h",
+}
+local of_pairs = { attention = true, softmax = true, product = true }
+local function asked_of(p, row)
+  local shapes = row.shapes or ""
+  local rows, columns = shapes:match("^\\[(\\d+),\\1\\]x\\[\\1,(\\d+)\\]")
+  if row.class == "product" and rows and tonumber(rows) >= 500 and 4 * tonumber(columns) <= tonumber(rows) then
+    return { text = " Is most of the square matrix zero, as in a graph's adjacency or a band? Then keep it sparse, or "
+               .. "sum over its entries.", code = sparse[p.framework] }
+  end
+  local length = shapes:match("\\[(?:\\d+,){2,}(\\d+),\\1\\]") or shapes:match("x\\[(\\d+),\\1\\]$")
+  if length and of_pairs[row.class] and tonumber(length) >= 256
+      and (row.class ~= "product" or shapes:find("\\[\\d+,\\d+,\\d+")) then
+    return { text = " Does a mask hide most of these pairs, as a window or blocks? Then let each block of rows see its "
+               .. "neighbours alone: pairs that are hidden need no scores." }
+  end
+  return nil
+end
+
 -- Time of all eager ops that an array takes part in, forward and back, by its sizes; the most of all, and of those
 -- about as costly the largest.
 local function costliest_array(p)
@@ -309,6 +331,7 @@ local function of_arrays(p, cfg)
     local row = array.rows[i]
     evidence[i] = { ("%s (%s) on %s"):format(row.type, row.phase, row.shapes), row.ns, "ns" }
   end
+  local asked = asked_of(p, first)
   return finding {
     title = ("%s of each step goes to ops on arrays of %s"):format(
       fmt.pct(math.min(1, array.ns / step_ns)), array.dims),
@@ -323,7 +346,7 @@ local function of_arrays(p, cfg)
                          .. "read, once on all of them, on inputs no larger than the task needs, with no more channels."
                        or "Check that all of %s is needed: rows of padding, results that nothing reads, pairs that "
                          .. "could be a product, inputs larger than the task needs, work that is the same each time.")
-                      :format(array.dims) },
+                      :format(array.dims) .. (asked and asked.text or ""), code = asked and asked.code },
     impact = impact.share { ns = math.min(array.ns, step_ns) },
     confidence = "low",
   }
@@ -484,7 +507,7 @@ local function of_lines(p, cfg)
     evidence[#evidence + 1] = { ("ops on arrays of %d elements and more"):format(size), large_ns, "ns",
                                 share = math.min(1, large_ns / step_ns) }
   end
-  local is_tiny, window = is_tiny_rounds(top, cfg), window_of(top.row)
+  local is_tiny, window, asked = is_tiny_rounds(top, cfg), window_of(top.row), asked_of(p, top.row)
   if is_tiny then
     evidence[#evidence + 1] = { "tiny ops a step in the loops of " .. top.key, top.tiny_calls, "count" }
     evidence[#evidence + 1] = { "each on average", top.tiny_ns / top.tiny_calls, "ns" }
@@ -497,7 +520,8 @@ local function of_lines(p, cfg)
     remedy = is_tiny and TINY_ROUNDS or window and by_sides(window)
       or { text = ("Check that all of %s is needed: rows of padding, results that nothing reads, pairs that could "
                        .. "be a product, inputs larger than the task needs, work that is the same each time, a type "
-                       .. "that this machine is slow in."):format(top.row.shapes or top.key) },
+                       .. "that this machine is slow in."):format(top.row.shapes or top.key)
+                       .. (asked and asked.text or ""), code = asked and asked.code },
     -- What of it is needed the recording cannot tell: the line may go, or what is done with large arrays, or all of it.
     -- Of tiny ops about half is being started and recorded; what they compute stays in larger rounds.
     impact = impact.share { ns = math.min(is_tiny and top.ns - top.tiny_ns / 2 or math.max(top.ns, large_ns), step_ns),

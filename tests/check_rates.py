@@ -246,6 +246,21 @@ def gathered():
 
 
 @case
+def what_sizes_ask():
+    """On a CPU one product takes 900 of 1000 us. A square matrix times few columns may be mostly zeros, times a quarter of as many and more it is a layer's rows;
+    scores of 512 with 512 places may be hidden by a mask, those of 128 are few."""
+    for name, shapes, word in (("aten::mm", [[2000, 2000], [2000, 64]], "sparse"), ("aten::mm", [[2000, 2000], [2000, 600]], None),
+                               ("aten::_softmax", [[4, 8, 512, 512]], "mask"), ("aten::_softmax", [[64, 8, 128, 128]], None)):
+        trace = Trace(device=None)
+        for i in range(6):
+            trace.step(i, 1000 + 1000 * i, 995)
+            trace.op(name, 1010 + 1000 * i, 900, shapes)
+        finding = find(trace.advice(f"sizes-{name[6:]}-{shapes[0][-1]}-{shapes[-1][-1]}"), "hot-op")
+        text = json.dumps(finding["remedy"]) if finding else ""
+        expect(finding is not None and all((asked in text) == (asked == word) for asked in ("sparse", "mask")), f"{name} {shapes}: {text}")
+
+
+@case
 def other_hardware():
     """Steps of 2000 us of products, 1000 us of adds and 40 us of launches. An H200 has an H100's arithmetic and 4800 for 3350 GB/s: 2000 + 1000 · 3350 / 4800 = 2698 us.
     An A100 of 80 GB has 312 for 989 TFLOP/s and 2039 GB/s: 2000 · 989 / 312 + 1000 · 3350 / 2039 = 6340 + 1643 = 7983 us."""
