@@ -46,6 +46,39 @@ static struct str xplane_host(const char *name)
     return (struct str) { "", 0 };
 }
 
+/* "host_42.1795965375766380463.pt.trace.json.gz", as PyTorch's handler for TensorBoard calls a
+ * recording, -> "host_42.", the process, and the time behind it; false: another file. */
+static bool worker_and_time(const char *name, struct str *worker, struct str *time)
+{
+    struct str text = str_from(name), end = STR(".pt.trace.json");
+    size_t     first, last;
+
+    if (str_ends(text, STR(".gz")))
+        text.len -= 3;
+    if (!str_ends(text, end))
+        return false;
+    text.len -= end.len;
+    for (first = last = text.len;
+         first > 0 && text.data[first - 1] >= '0' && text.data[first - 1] <= '9';)
+        first--;
+    if (first < 2 || first == last || text.data[first - 1] != '.')
+        return false;
+    *worker = str_slice(text, 0, first);
+    *time = str_slice(text, first, last);
+    return true;
+}
+
+/* The same process was recorded again, as schedules do that repeat, and the next name is the later
+ * recording: names are in order. */
+static bool is_followed(char *const *names, size_t count, size_t i)
+{
+    struct str worker, time, next_worker, next_time;
+
+    return i + 1 < count && worker_and_time(names[i], &worker, &time) &&
+           worker_and_time(names[i + 1], &next_worker, &next_time) &&
+           str_equal(worker, next_worker) && time.len == next_time.len;
+}
+
 static bool add_file(struct arena *arena, const char *folder, const char *name, const char *run,
                      struct read_paths *paths, struct err *err)
 {
@@ -90,6 +123,10 @@ static bool add_folder(struct arena *arena, const char *folder, const char *run,
             continue;
         if (xplanes && is_second(names[i], paths, before)) {
             if (!leave_out(paths, arena, arena_text(arena, "%s", names[i])))
+                return no_memory(err);
+        } else if (is_followed(names, count, i)) {
+            if (!leave_out(paths, arena,
+                           arena_text(arena, "%s (older, of the same process)", names[i])))
                 return no_memory(err);
         } else if (!add_file(arena, folder, names[i], run, paths, err)) {
             return false;
