@@ -6,8 +6,10 @@
  * follows the last update up to the end of the recording ends each step that it follows.
  */
 #include "analyze/step/step_markers.h"
+#include "base/sample.h"
 #include "base/vec.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -129,17 +131,20 @@ static size_t find_turns(const struct update *updates, size_t count, bool and_si
 }
 
 /* Most lead to the next one by as many ops. */
-static bool are_mostly_alike(const struct update *updates, size_t count)
+static bool are_mostly_alike(const struct walk *walk)
 {
-    for (size_t usual = 1; usual < count; usual++) {
-        size_t alike = 0;
+    double *since = arena_new_array(walk->scratch, double, walk->count);
+    double  usual;
+    size_t  alike = 0;
 
-        for (size_t i = 1; i < count; i++)
-            alike += is_same(updates, usual, i, true);
-        if ((double)alike >= LEAST_ALIKE * (double)(count - 1) && alike > 1)
-            return true;
-    }
-    return false;
+    if (!since)
+        return false;
+    for (size_t i = 1; i < walk->count; i++)
+        since[i - 1] = walk->updates[i].since;
+    usual = sample_middle(since, walk->count - 1);
+    for (size_t i = 1; i < walk->count; i++)
+        alike += fabs(walk->updates[i].since - usual) <= MOST_OFF * usual;
+    return alike > 1 && (double)alike >= LEAST_ALIKE * (double)(walk->count - 1);
 }
 
 /* Two of an optimizer that is not in turn with another. */
@@ -250,8 +255,7 @@ bool markers_take_turns(struct profile const *profile, struct arena *scratch,
             turns = 1;
         if (!turns) {
             turns = find_turns(walk.updates, walk.count, false);
-            *are_told =
-                *are_told && (turns > 1 || (turns && are_mostly_alike(walk.updates, walk.count)));
+            *are_told = *are_told && (turns > 1 || (turns && are_mostly_alike(&walk)));
         }
         walk.rest = find_rest(&walk, turns ? turns : 1);
         kept += join_rounds(&walk, turns ? turns : 1, &markers->list.items[kept]);
