@@ -354,25 +354,45 @@ TEST(what_follows_updates)
     }
 }
 
-/* Two updates of as many ops are two steps, if as many lead to the second as to the first; else
- * they may be those of two networks in turn. */
-TEST(two_updates)
+/* Two rounds of updates, 8 ops before each, are two steps if as many lead to the second as to the
+ * first: with `more` they may be those of two networks in turn. What follows the last update, 3 ops
+ * of `rest`, leads to the second, too. Of closures with a history that grows each is a step. */
+TEST(two_rounds)
 {
-    for (int more = 0; more < 2; more++) {
+    static const struct {
+        int  turns, more, rest;
+        bool are_closures;
+        int  steps;
+    } cases[] = {
+        { 1, 0, 0, false, 2 }, { 1, 0, 3, false, 2 }, { 2, 0, 0, false, 2 },
+        { 2, 0, 3, false, 2 }, { 1, 1, 0, false, 0 }, { 1, 1, 0, true, 2 },
+    };
+
+    for (size_t c = 0; c < ARRAY_COUNT(cases); c++) {
         struct fixture f;
         int64_t        now_ns = 0, number = 1;
 
         start(&f);
         uint32_t main = builder_timeline(&f.b, f.host, NO_ID, "python");
-        for (int i = 0; i < 2; i++) {
-            add_ops(&f, main, "aten::mm", 8 + i * more, true, &now_ns, &number);
-            builder_slice(&f.b, main, "Optimizer.step#SGD.step", ACTIVITY_ANNOTATION, now_ns, 2);
-            now_ns++;
-            add_ops(&f, main, "aten::_fused_sgd_", 1, false, &now_ns, &number);
+        for (int i = 0; i < 2 * cases[c].turns; i++) {
+            int64_t begin_ns = now_ns;
+
+            add_ops(&f, main, "aten::mm", 8 + i * cases[c].more, true, &now_ns, &number);
+            if (!cases[c].are_closures)
+                begin_ns = now_ns++;
+            add_ops(&f, main, "aten::add_", 1 + i % cases[c].turns, false, &now_ns, &number);
+            builder_slice(&f.b, main, "Optimizer.step#SGD.step", ACTIVITY_ANNOTATION, begin_ns,
+                          now_ns - begin_ns);
+            if (i % cases[c].turns == cases[c].turns - 1)
+                add_ops(&f, main, "aten::lerp_", cases[c].rest, false, &now_ns, &number);
         }
         builder_finish(&f.b);
         assert_true(markers_updates(&f.b.profile, f.b.study.facts.names, &f.scratch, &f.markers));
-        assert_int_equal(f.markers.list.count, more ? 0 : 2);
+        assert_int_equal(f.markers.list.count, cases[c].steps);
+        if (cases[c].steps) {
+            assert_int_equal(f.markers.list.items[0].end_ns, f.markers.list.items[1].start_ns);
+            assert_int_equal(f.markers.list.items[1].end_ns, now_ns);
+        }
         release(&f);
     }
 }

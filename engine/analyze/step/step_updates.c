@@ -147,12 +147,50 @@ static bool are_mostly_alike(const struct walk *walk)
     return alike > 1 && (double)alike >= LEAST_ALIKE * (double)(walk->count - 1);
 }
 
-/* Two of an optimizer that is not in turn with another. */
-static bool are_two_rounds(const struct update *updates, size_t count)
+/* Two rounds of the same updates: as many ops lead to each, where the recording begins and ends
+ * with a step. */
+static bool are_two_rounds(const struct walk *walk)
 {
-    return count == 2 && updates[0].inside && updates[0].inside == updates[1].inside &&
-           (updates[0].is_closure ||
-            abs((int)updates[0].since - (int)updates[1].since) <= MOST_OFF * updates[1].since);
+    size_t turns = walk->count / 2;
+
+    if (walk->count % 2 || turns < 1 || turns > MOST_TURNS)
+        return false;
+    for (size_t i = 0; i < turns; i++) {
+        const struct update *first = &walk->updates[i], *second = &walk->updates[i + turns];
+        double               since = first->since;
+
+        if (i == 0)
+            since += (double)(walk->ops.count - walk->updates[walk->count - 1].behind);
+        if (!first->inside || first->inside != second->inside ||
+            fabs(since - second->since) > MOST_OFF * second->since)
+            return false;
+    }
+    return true;
+}
+
+static bool are_closures(const struct walk *walk)
+{
+    for (size_t i = 0; i < walk->count; i++)
+        if (!walk->updates[i].is_closure)
+            return false;
+    return walk->count > 0;
+}
+
+/* Of how many updates a step is; *is_told: ops or closures tell it. */
+static size_t turns_of(const struct walk *walk, bool *is_told)
+{
+    size_t turns = find_turns(walk->updates, walk->count, true);
+
+    *is_told = true;
+    if (!turns && are_two_rounds(walk))
+        return walk->count / 2;
+    if (turns)
+        return turns;
+    if (are_closures(walk))
+        return 1;
+    turns = find_turns(walk->updates, walk->count, false);
+    *is_told = turns > 1 || (turns && are_mostly_alike(walk));
+    return turns ? turns : 1;
 }
 
 /* Whether the first `count` ops behind two updates are the same ones, but for a few. */
@@ -241,6 +279,7 @@ bool markers_take_turns(struct profile const *profile, struct arena *scratch,
         memcpy(list, markers->list.items, count * sizeof *list);
     for (size_t from = 0, end; from < count; from = end) {
         size_t turns;
+        bool   is_told;
 
         for (end = from; end < count && list[end].host == list[from].host;)
             end++;
@@ -250,15 +289,10 @@ bool markers_take_turns(struct profile const *profile, struct arena *scratch,
         if (!look_at(&walk))
             return false;
         join_neighbours(&walk);
-        turns = find_turns(walk.updates, walk.count, true);
-        if (!turns && are_two_rounds(walk.updates, walk.count))
-            turns = 1;
-        if (!turns) {
-            turns = find_turns(walk.updates, walk.count, false);
-            *are_told = *are_told && (turns > 1 || (turns && are_mostly_alike(&walk)));
-        }
-        walk.rest = find_rest(&walk, turns ? turns : 1);
-        kept += join_rounds(&walk, turns ? turns : 1, &markers->list.items[kept]);
+        turns = turns_of(&walk, &is_told);
+        *are_told = *are_told && is_told;
+        walk.rest = find_rest(&walk, turns);
+        kept += join_rounds(&walk, turns, &markers->list.items[kept]);
     }
     markers->list.count = kept;
     return true;
