@@ -24,9 +24,9 @@ static const double LEAST_ALIKE = 0.6;
 static const double LEAST_SAME = 0.9; /* of the ops that follow updates */
 
 struct update {
-    uint32_t inside, since;
-    uint32_t behind;     /* row of ops: the first behind it */
-    bool     is_closure; /* it calls forward and backward pass itself */
+    uint32_t inside, since; /* ops; and calls for a batch since */
+    uint32_t behind;        /* row of ops: the first behind it */
+    bool     is_closure;    /* it calls forward and backward pass itself */
 };
 /* Numbers of autograd: they grow with each op that is trained. */
 struct numbers {
@@ -63,20 +63,21 @@ static bool look_at(struct walk *walk)
 
     walk->ops.count = 0;
     for (uint32_t i = line->first_event; i < line->first_event + line->event_count; i++) {
-        int64_t start_ns = event_start_ns(profile, i);
+        enum activity_kind kind = event_activity(profile, i)->kind;
+        int64_t            start_ns = event_start_ns(profile, i);
 
-        if (event_activity(profile, i)->kind != ACTIVITY_OP)
+        if (kind != ACTIVITY_OP && kind != ACTIVITY_INPUT_WAIT)
             continue;
         while (u < walk->count && start_ns >= walk->list[u].end_ns) {
             walk->updates[u++].behind = (uint32_t)walk->ops.count;
             inside = (struct numbers) { -1, false };
         }
-        if (!vec_push(&walk->ops, walk->scratch, i))
+        if (kind == ACTIVITY_OP && !vec_push(&walk->ops, walk->scratch, i))
             return false;
         if (u == walk->count)
             continue;
         walk->updates[u].since++;
-        if (start_ns < walk->list[u].start_ns)
+        if (start_ns < walk->list[u].start_ns || kind != ACTIVITY_OP)
             continue;
         walk->updates[u].inside++;
         note_number(profile, i, &inside);
