@@ -131,6 +131,11 @@ static size_t find_turns(const struct update *updates, size_t count, bool and_si
     return 0;
 }
 
+static bool are_about(double a, double b)
+{
+    return fabs(a - b) <= MOST_OFF * b;
+}
+
 /* Most lead to the next one by as many ops. */
 static bool are_mostly_alike(const struct walk *walk)
 {
@@ -144,26 +149,25 @@ static bool are_mostly_alike(const struct walk *walk)
         since[i - 1] = walk->updates[i].since;
     usual = sample_middle(since, walk->count - 1);
     for (size_t i = 1; i < walk->count; i++)
-        alike += fabs(walk->updates[i].since - usual) <= MOST_OFF * usual;
+        alike += are_about(walk->updates[i].since, usual);
     return alike > 1 && (double)alike >= LEAST_ALIKE * (double)(walk->count - 1);
 }
 
-/* Two rounds of the same updates: as many ops lead to each, where the recording begins and ends
- * with a step. */
+/* Two rounds of the same updates: as many ops lead to each. What follows the last one leads to the
+ * second round, too, unless only that one has it, as where it saves. */
 static bool are_two_rounds(const struct walk *walk)
 {
     size_t turns = walk->count / 2;
+    double rest = (double)walk->ops.count - walk->updates[walk->count - 1].behind;
 
     if (walk->count % 2 || turns < 1 || turns > MOST_TURNS)
         return false;
     for (size_t i = 0; i < turns; i++) {
         const struct update *first = &walk->updates[i], *second = &walk->updates[i + turns];
-        double               since = first->since;
 
-        if (i == 0)
-            since += (double)(walk->ops.count - walk->updates[walk->count - 1].behind);
         if (!first->inside || first->inside != second->inside ||
-            fabs(since - second->since) > MOST_OFF * second->since)
+            (!are_about(first->since, second->since) &&
+             (i > 0 || !are_about(first->since + rest, second->since))))
             return false;
     }
     return true;
