@@ -4,6 +4,28 @@ local function without_setup(cfg)
   return { { "scale", parts = { "host", "input", "compile" }, factor = cfg.left } }
 end
 
+-- Each step is a call of predict or evaluate, and next to nothing of it is the model's.
+local function alone(p, cfg, builds, setup_ns)
+  local step_ns = p.fact["step.ns"]
+  local edit = without_setup(cfg)
+  local _, saved_ns = p:whatif(edit)
+  if type(saved_ns) ~= "number" or saved_ns < cfg.min_alone * step_ns then return nil end
+  return finding {
+    title = ("Each call of predict or evaluate sets itself up: %s of each step are not the model's"):format(
+      fmt.ms(saved_ns)),
+    severity = "warn",
+    evidence = { { "building iterators and tracing their functions a step", setup_ns, "ns",
+                   share = math.min(setup_ns / step_ns, 1) },
+                 { "iterators built a step", builds, "count" } },
+    condition = ("%s of the step go without it, %s accepted"):format(fmt.pct(saved_ns / step_ns),
+      fmt.pct(cfg.min_alone)),
+    remedy = { text = "Call the model itself for a few rows, and predict once for many.",
+               code = "y = model(rows, training=False)   # or model.predict(all_rows, batch_size=256), once" },
+    impact = impact.replay(edit),
+    confidence = "high",
+  }
+end
+
 -- A call in or between training steps: its function and the one that trains both run.
 local function beside(p, cfg, builds, setup_ns)
   local step_ns, functions = p.fact["step.ns"], 0
@@ -19,9 +41,13 @@ local function beside(p, cfg, builds, setup_ns)
   local compile_ns = p:has("compile.path_ns") and p.fact["compile.path_ns"] or 0
   -- What the training function's own traces take is no call's set-up.
   setup_ns = setup_ns + math.max(0, compile_ns - (p:has("retrace.path_ns") and p.fact["retrace.path_ns"] or 0))
+  local trains = p:has("ops") and p:table("ops"):where { name = { like = "^gradient_tape/" } }:count() > 0
+  if functions == 1 and is_keras and not trains and builds >= cfg.min_single
+      and setup_ns >= cfg.min_share * step_ns then
+    return alone(p, cfg, builds, setup_ns)
+  end
   -- One function that trains, called no more often than iterators are built: its call had a data set of one batch.
-  local is_alone = functions == 1 and most_calls <= builds and p:has("ops") and
-    p:table("ops"):where { name = { like = "^gradient_tape/" } }:count() > 0
+  local is_alone = functions == 1 and most_calls <= builds and trains
   if builds < cfg.min_beside or functions < 2 and not is_alone or not is_keras or
       setup_ns < cfg.min_share * step_ns then
     return nil
@@ -54,13 +80,18 @@ return rule {
   needs = { "step.ns", "activities", "eager.function_calls", "step.used" },
   cause = "host", tags = { "tensorflow", "keras", "host" },
   more_specific_than = { "eager-heavy", "host-bound", "steps-per-execution-1", "input-bound-step",
-                         "recompile-in-steady-state", "batch-too-small", "step-boundary-gap" },
+                         "recompile-in-steady-state", "batch-too-small", "step-boundary-gap",
+                         "tfdata-shuffle-buffer" },
   params = {
     min_calls = { default = 3, min = 2, max = 1e6, unit = "count",
                   doc = "datasets built a step from which calls are said to be in a loop" },
     min_beside = { default = 0.3, min = 0, max = 1, unit = "count",
                    doc = "datasets built and calls of each of two functions a step, from which a call beside training "
                      .. "is meant" },
+    min_single = { default = 0.9, min = 0, max = 1e6, unit = "count",
+                   doc = "datasets built a step from which each step is a call of its own" },
+    min_alone = { default = 0.8, min = 0, max = 1, unit = "share",
+                  doc = "share of such a step that goes without the set-up" },
     left = { default = 0.05, min = 0, max = 1, unit = "ratio",
              doc = "part of the time outside of ops that a step keeps without such a call" },
     min_share = { default = 0.3, min = 0, max = 1, unit = "share",
@@ -71,7 +102,8 @@ Model.predict and evaluate build a dataset, its iterator and their functions in 
 for one row at a time, that set-up is the work. Priced as all of the step but one call in n, or as what calls of the
 model itself leave out, whichever is more. A call beside
 each training step, to validate or from a callback, costs the same, and so does a call of fit for each batch: priced as
-all but a twentieth of what the step spends outside of ops.
+all but a twentieth of what the step spends outside of ops. Where each step is one call, it is told if next to nothing
+of it is the model's.
 Silent where a step builds few datasets, and for single calls without other functions.]],
 
   check = function(p, cfg)
@@ -122,6 +154,13 @@ Silent where a step builds few datasets, and for single calls without other func
                                 { name = "EagerLocalExecute: __inference_multi_step_on_iterator_9", kind = "dispatch",
                                   events = 1 } },
                  ops = { { name = "gradient_tape/dense/MatMul", type = "MatMul", self_ns = 1e6 } } } },
+    { name = "a call for a few rows", framework = "tensorflow", finding = true, severity = "warn",
+      replay = { 9e7, 9e7 },
+      facts = { ["step.ns"] = 1e8, ["eager.function_calls"] = 1, ["step.used"] = 4, ["compile.path_ns"] = 1.5e7 },
+      tables = { activities = { { name = "MakeIterator::RootDataset", kind = "input-work", events = 1, path_ns = 3e7 },
+                                { name = "EagerLocalExecute: __inference_one_step_on_data_9", kind = "dispatch",
+                                  events = 1 } },
+                 ops = { { name = "dense/MatMul", type = "MatMul", self_ns = 1e6 } } } },
     { name = "predict for all rows at once", framework = "tensorflow", finding = false,
       facts = { ["step.ns"] = 1e8, ["eager.function_calls"] = 1, ["step.used"] = 4, ["compile.path_ns"] = 1.5e7 },
       tables = { activities = { { name = "MakeIterator::RootDataset", kind = "input-work", events = 2, path_ns = 3e7 },

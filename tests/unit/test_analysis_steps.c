@@ -146,6 +146,50 @@ TEST(evaluation_is_a_part_of_the_step)
     builder_free(&b);
 }
 
+/* Five data sets, one each 500 us, on each of which a function runs `calls` times, 8 us every 20 us,
+ * 301 us behind the beginning. With three runs they are a step together, from the end of those on
+ * the set before: the second begins at 301 + 2 * 20 + 8 = 349 us, and each but the first takes
+ * 500 us. With one run each is a step, to the next run; where the function trains, too. */
+TEST(calls_on_one_data_set_are_a_step)
+{
+    static const struct {
+        int  calls;
+        bool trains;
+        int  steps;
+        int  second_us;
+    } cases[] = { { 3, false, 5, 349 }, { 1, false, 5, 801 }, { 3, true, 15, 321 } };
+
+    for (size_t c = 0; c < ARRAY_COUNT(cases); c++) {
+        struct profile_builder b;
+        uint32_t               host, thread, worker, gradient;
+
+        builder_start(&b, FORMAT_XSPACE);
+        host = builder_host(&b, "h");
+        thread = builder_timeline(&b, host, NO_ID, "python");
+        worker = builder_timeline(&b, host, NO_ID, "tf_Compute");
+        gradient = builder_activity(&b, "gradient_tape/MatMul", ACTIVITY_OP,
+                                    builder_op(&b, "gradient_tape/MatMul", "MatMul", ""));
+        for (int set = 0; set < 5; set++) {
+            builder_slice(&b, thread, "EagerLocalExecute: MakeIterator", ACTIVITY_DISPATCH,
+                          set * 500000, 50000);
+            for (int i = 0; i < cases[c].calls; i++) {
+                call(&b, thread, "EagerLocalExecute: __inference_predict_7",
+                     set * 500000 + 300000 + i * 20000);
+                if (cases[c].trains)
+                    builder_event(&b, worker, gradient, set * 500000 + 302000 + i * 20000, 3000);
+            }
+        }
+        builder_finish(&b);
+        run(&b);
+        assert_int_equal(b.study.steps.source, STEPS_SESSION);
+        assert_float_equal(builder_fact(&b, "step.count"), cases[c].steps, 0);
+        assert_int_equal(b.study.steps.list.items[1].start_ns, cases[c].second_us * 1000);
+        if (cases[c].steps == 5)
+            assert_int_equal(b.study.steps.list.items[1].end_ns, (cases[c].second_us + 500) * 1000);
+        builder_free(&b);
+    }
+}
+
 /* Runs of a session of 8 us, one each 20 us: three that act, then one that trains, five times. A
  * step is one that trains with the three behind it, 80 us; the last one has none, and is cut. */
 TEST(runs_of_a_session_that_act_belong_to_the_one_that_trains)

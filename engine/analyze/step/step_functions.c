@@ -5,6 +5,7 @@
 #include "base/macros.h"
 #include "model/op_class.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -293,6 +294,23 @@ static bool give_name(struct search *search, struct str name)
     return family != NO_ID;
 }
 
+/* One that does not train may be called on a data set of its own again and again. */
+static bool name_calls(struct search *search, const struct function *function)
+{
+    struct str name = shown(profile_str(search->profile, function->name));
+    char       text[200];
+    bool       are_joined = false;
+
+    if (!function->trains &&
+        !markers_join_sets(search->profile, search->scratch, search->markers, &are_joined))
+        return false;
+    if (!are_joined)
+        return give_name(search, name);
+    name = str_without_number(name);
+    snprintf(text, sizeof text, "%.*s, with those on the same data set", STR_ARG(name));
+    return give_name(search, str_from(text));
+}
+
 /* The function's calls are the steps: of a session's runs only some, if they are of several kinds.
  */
 static bool keep_chosen(struct search *search, bool is_session)
@@ -303,11 +321,9 @@ static bool keep_chosen(struct search *search, bool is_session)
         keep(search, chosen);
     else if (is_session)
         return true;
-    return give_name(search,
-                     is_session ? STR("SessionRun that trains, with those up to the next one")
-                                : shown(profile_str(
-                                      search->profile,
-                                      search->functions.items[chosen == NO_ID ? 0 : chosen].name)));
+    if (is_session)
+        return give_name(search, STR("SessionRun that trains, with those up to the next one"));
+    return name_calls(search, &search->functions.items[chosen == NO_ID ? 0 : chosen]);
 }
 
 bool markers_functions(const struct profile *profile, struct intern *names, struct arena *arena,

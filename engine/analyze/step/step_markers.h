@@ -31,6 +31,10 @@ bool markers_sessions(struct profile const *profile, struct intern *names, struc
  * update. Markers of one function stay as they are, with its name. false: out of memory. */
 bool markers_functions(struct profile const *profile, struct intern *names, struct arena *arena,
                        struct markers *markers);
+/* Calls on one data set each, of three and more, are one: what is made behind the last call on the
+ * set before leads to it. As they are where no set is called on twice. false: out of memory. */
+bool markers_join_sets(struct profile const *profile, struct arena *scratch,
+                       struct markers *markers, bool *are_joined);
 /* Whether they are about as long as each other; the first one, which may warm up, is not asked. */
 bool markers_are_alike(const struct markers *markers, struct arena *scratch);
 /* Calls for the next batch on the thread that waits most in them: each begins a step. */
