@@ -146,9 +146,43 @@ TEST(evaluation_is_a_part_of_the_step)
     builder_free(&b);
 }
 
-/* Five data sets, one each 500 us, on each of which a function runs `calls` times, 8 us every 20 us,
- * 301 us behind the beginning. With three runs they are a step together, from the end of those on
- * the set before: the second begins at 301 + 2 * 20 + 8 = 349 us, and each but the first takes
+/* Four calls that train, every 20 us, three of evaluation behind them up to 130 us, and a pause of
+ * 1.87 ms before four more that train, as between two epochs: the pause is left out, and the
+ * evaluation is part of the fourth step, which begins with the run 1 us behind its call. */
+TEST(a_pause_begins_behind_evaluation)
+{
+    struct profile_builder b;
+    uint32_t               host, thread, worker, gradient;
+
+    builder_start(&b, FORMAT_XSPACE);
+    host = builder_host(&b, "h");
+    thread = builder_timeline(&b, host, NO_ID, "python");
+    worker = builder_timeline(&b, host, NO_ID, "tf_Compute");
+    gradient = builder_activity(&b, "gradient_tape/MatMul", ACTIVITY_OP,
+                                builder_op(&b, "gradient_tape/MatMul", "MatMul", ""));
+    for (int i = 0; i < 11; i++) {
+        bool    trains = i < 4 || i >= 7;
+        int64_t start_ns = i < 7 ? i * 20000 : 2000000 + (i - 7) * 20000;
+
+        call(&b, thread,
+             trains ? "EagerLocalExecute: __inference_train_7"
+                    : "EagerLocalExecute: __inference_test_9",
+             start_ns);
+        if (trains)
+            builder_event(&b, worker, gradient, start_ns + 2000, 3000);
+    }
+    builder_finish(&b);
+    run(&b);
+    assert_float_equal(builder_fact(&b, "step.count"), 8, 0);
+    assert_int_equal(b.study.steps.list.items[3].start_ns, 61000);
+    assert_int_equal(b.study.steps.list.items[3].end_ns, 130000);
+    assert_true(b.study.steps.list.items[3].is_used);
+    builder_free(&b);
+}
+
+/* Five data sets, one each 500 us, on each of which a function runs `calls` times, 8 us every 20
+ * us, 301 us behind the beginning. With three runs they are a step together, from the end of those
+ * on the set before: the second begins at 301 + 2 * 20 + 8 = 349 us, and each but the first takes
  * 500 us. With one run each is a step, to the next run; where the function trains, too. */
 TEST(calls_on_one_data_set_are_a_step)
 {

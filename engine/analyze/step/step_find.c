@@ -91,6 +91,8 @@ static bool make_windows(struct study *study, const struct markers *markers, str
         if (next && next->host == marker->host) {
             if (is_again || (double)gap_behind(markers, i) <= pause_ns)
                 step.end_ns = next->start_ns;
+            else if (marker->until_ns > marker->end_ns)
+                step.end_ns = marker->until_ns; /* the pause begins behind that */
             else
                 step.is_used = false, step.left_out = "a pause follows it";
         } else if (between_ns > 0.02 * length_ns && i > 0) {

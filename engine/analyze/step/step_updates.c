@@ -117,13 +117,20 @@ static bool is_same(const struct update *updates, size_t a, size_t b, bool and_s
             abs((int)updates[a].since - (int)updates[b].since) <= MOST_OFF * updates[a].since);
 }
 
+/* The first update of each optimizer may make what it keeps of the gradients. */
+static bool is_the_first(const struct update *updates, size_t i, size_t turns)
+{
+    return i < turns && updates[i].inside > updates[i + turns].inside;
+}
+
 /* The fewest updates after which all come again; 0: they do not, or tell nothing. */
 static size_t find_turns(const struct update *updates, size_t count, bool and_since)
 {
     for (size_t turns = 1; turns <= MOST_TURNS && turns * FEWEST_ROUNDS <= count; turns++) {
         size_t i = 0;
 
-        while (i + turns < count && updates[i].inside && is_same(updates, i, i + turns, and_since))
+        while (i + turns < count && updates[i].inside &&
+               (is_the_first(updates, i, turns) || is_same(updates, i, i + turns, and_since)))
             i++;
         if (i + turns == count)
             return turns;

@@ -5,6 +5,8 @@
 #include "base/macros.h"
 #include "base/words.h"
 
+#include <string.h>
+
 static const double RARE_SHARE = 0.98; /* once in fifty steps is enough */
 static const double WHOLE_STEP = 0.85; /* from here on it is what the program does */
 
@@ -113,12 +115,18 @@ static int kind_around(struct finder *finder, uint32_t frame, uint32_t *range)
     return found;
 }
 
-/* Around unit u, or around what the leading thread waits in while another thread does the unit. */
+/* Around unit u, or around what the leading thread waits in while another thread does the unit.
+ * Evaluation beside no training is what was recorded. */
 static int what_of(struct finder *finder, size_t u, uint32_t *range)
 {
-    int found = kind_around(finder, finder->ledger->units.items[u].frame, range);
+    const struct ledger *ledger = finder->ledger;
+    int                  found = kind_around(finder, ledger->units.items[u].frame, range);
 
-    return found < 0 ? kind_around(finder, finder->waiter[u], range) : found;
+    found = found < 0 ? kind_around(finder, finder->waiter[u], range) : found;
+    if (found >= 0 && found != LOADING && ledger->is_torch && !ledger->has_backward &&
+        strcmp(names[found].what, "evaluation") == 0)
+        return -1;
+    return found;
 }
 
 /* By unit: where the leading thread waits during its longest segment; NO_ID: it does not. */
