@@ -42,7 +42,7 @@ local function beside(p, cfg, builds, setup_ns)
   -- What the training function's own traces take is no call's set-up.
   setup_ns = setup_ns + math.max(0, compile_ns - (p:has("retrace.path_ns") and p.fact["retrace.path_ns"] or 0))
   local trains = p:has("ops") and p:table("ops"):where { name = { like = "^gradient_tape/" } }:count() > 0
-  if functions == 1 and is_keras and not trains and builds >= cfg.min_single
+  if functions == 1 and is_keras and not trains and builds >= cfg.min_single and most_calls <= cfg.max_batches
       and setup_ns >= cfg.min_share * step_ns then
     return alone(p, cfg, builds, setup_ns)
   end
@@ -90,6 +90,8 @@ return rule {
                      .. "is meant" },
     min_single = { default = 0.9, min = 0, max = 1e6, unit = "count",
                    doc = "datasets built a step from which each step is a call of its own" },
+    max_batches = { default = 4, min = 1, max = 1e6, unit = "count",
+                    doc = "batches of such a call: with more the model itself cannot take them at once" },
     min_alone = { default = 0.8, min = 0, max = 1, unit = "share",
                   doc = "share of such a step that goes without the set-up" },
     left = { default = 0.05, min = 0, max = 1, unit = "ratio",
@@ -160,6 +162,12 @@ Silent where a step builds few datasets, and for single calls without other func
       tables = { activities = { { name = "MakeIterator::RootDataset", kind = "input-work", events = 1, path_ns = 3e7 },
                                 { name = "EagerLocalExecute: __inference_one_step_on_data_9", kind = "dispatch",
                                   events = 1 } },
+                 ops = { { name = "dense/MatMul", type = "MatMul", self_ns = 1e6 } } } },
+    { name = "a call for many batches", framework = "tensorflow", finding = false, replay = { 9e7, 9e7 },
+      facts = { ["step.ns"] = 1e8, ["eager.function_calls"] = 32, ["step.used"] = 4, ["compile.path_ns"] = 1.5e7 },
+      tables = { activities = { { name = "MakeIterator::RootDataset", kind = "input-work", events = 1, path_ns = 3e7 },
+                                { name = "EagerLocalExecute: __inference_one_step_on_data_9", kind = "dispatch",
+                                  events = 32 } },
                  ops = { { name = "dense/MatMul", type = "MatMul", self_ns = 1e6 } } } },
     { name = "predict for all rows at once", framework = "tensorflow", finding = false,
       facts = { ["step.ns"] = 1e8, ["eager.function_calls"] = 1, ["step.used"] = 4, ["compile.path_ns"] = 1.5e7 },
