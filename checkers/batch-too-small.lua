@@ -75,6 +75,18 @@ local function updates_arrays(p, program)
   return seen
 end
 
+-- Of a graph function that runs so often: how many ops each run has, and their share of the time of all ops. Ops name
+-- no function: what runs as often as it does, or more often in loops, is taken for its.
+local function ops_of_function(p, runs)
+  if p.framework ~= "tensorflow" or not p:has("ops") then return 0, 0 end
+  local calls, ns, all_ns = 0, 0, 0
+  for row in p:table("ops"):each() do
+    all_ns = all_ns + row.self_ns
+    if not row.is_eager and (row.calls or 0) >= 0.9 * runs then calls, ns = calls + row.calls, ns + row.self_ns end
+  end
+  return calls / runs, all_ns > 0 and ns / all_ns or 0
+end
+
 -- Runs a step of the programs that run as often as the one at hand, which are of the same rounds, and their share of
 -- the time of all ops.
 local function rounds_of(p, name, runs)
@@ -272,14 +284,18 @@ return rule {
     min_call_share = { default = 0.75, min = 0, max = 1, unit = "share",
                        doc = "of a step that is one call: the host's, from which this is a fact" },
     max_call_python = { default = 0.3, min = 0, max = 1, unit = "share", doc = "of it, Python outside of calls" },
-    max_run_ns = { default = 5e6, min = 0, max = 1e12, unit = "ns", doc = "a longer run has work enough" },
+    max_run_ns = { default = 5e6, min = 0, max = 1e12, unit = "ns",
+                   doc = "a longer run has work enough, unless it is of many short ops" },
+    max_op_ns = { default = 1e5, min = 0, max = 1e12, unit = "ns",
+                  doc = "TensorFlow: of a longer run, for each of its ops, up to which these are short" },
   },
   doc = [[
 The same compiled program runs n times a step: each run reads all weights again and pays its own
 launch. As one batch the weights are read once. Priced as if a batch of n cost as much as the square
 root of n single runs, midway between one (weights dominate) and n (arithmetic does); programs that run as often belong
 to the same rounds, and go with it. Silent when a run
-takes long by itself, where its products work on many rows (that is a batch), where the program only updates arrays
+takes long by itself (one of many ops that take hardly more than their start is said as a bound), where its products
+work on many rows (that is a batch), where the program only updates arrays
 or gives nothing but new versions of what it takes (an iteration), or mostly these and takes next to nothing besides (a
 chain's draws), and where Python reads a result in each turn to
 decide what to run next, or where each run hands a part of what it takes on and the rest is read (acting in an
@@ -317,9 +333,13 @@ an update instead of several.]],
     local run_ns = p.fact["runs.main_median_ns"]
     -- Runs of sessions have one name: most of them may compute next to nothing.
     if p:has("excess") and p:table("excess"):where { flaw = "small-runs" }:count() > 0 then return nil end
-    if runs < cfg.min_runs or runs / all < cfg.min_run_share or run_ns > cfg.max_run_ns then return nil end
-
     local name = p.fact["runs.main_program"]
+    if runs < cfg.min_runs or runs / all < cfg.min_run_share then return nil end
+    local is_long = run_ns > cfg.max_run_ns
+    local ops_each, ops_share = ops_of_function(p, runs)
+    -- Ops that take hardly more than their start on several threads take about as long on more rows.
+    if is_long and run_ns > cfg.max_op_ns * ops_each then return nil end
+
     -- jnp operations that nobody compiled are programs too: their loop is over operations, not over items.
     if name:find("^jit__?") and name:gsub("^jit__?", ""):find(p:names("jax_function")) then return nil end
     if updates_arrays(p, name) then return nil end
@@ -346,7 +366,11 @@ an update instead of several.]],
     -- A token of one request reads all weights: of a batch no more.
     local saved = 1 - runs ^ -(decodes and 1 or cfg.exponent)
     local of_rounds, own_share = runs, 1
-    if p:has("ops") then of_rounds, own_share = rounds_of(p, name, runs) end
+    if is_long then
+      own_share = ops_share
+    elseif p:has("ops") then
+      of_rounds, own_share = rounds_of(p, name, runs)
+    end
     local python_ns = p:has("excess")
       and p:table("excess"):where { cause = "python", source_file = { like = "." } }:sum("ns") or 0
     local host_share = math.min(1, of_rounds / all)
@@ -355,7 +379,7 @@ an update instead of several.]],
                       factor = 1 - host_share * saved },
                     { "scale", parts = { "compute" }, factor = 1 - own_share * saved } }
     local spared_ns = math.min(host_share, own_share) * saved * p.fact["step.ns"]
-    local is_sure = (rows or runs >= cfg.min_unknown_runs) and not decodes and not may_make_tokens(p)
+    local is_sure = (rows or runs >= cfg.min_unknown_runs) and not is_long and not decodes and not may_make_tokens(p)
       and not trains_each_run(p, runs) and not acts_in_each(p, runs)
     local _, most_ns
     if not is_sure then _, most_ns = p:whatif(edits) end
@@ -417,6 +441,18 @@ an update instead of several.]],
       replay = { 5e6 }, facts = { ["step.ns"] = 1e7, ["step.rounds"] = 12 },
       tables = { excess = { { cell = 1, flaw = "single-items", cause = "dispatch", ns = 5e6, share = 0.5, factor = 0.3,
                               detail = "the same 61 ops 12 times a step" } } } },
+    { name = "a graph of a hundred short ops for each point of a path", framework = "tensorflow", format = "xspace",
+      finding = true, severity = "info", impact_ns = 3e7, replay = { 1e8 },
+      facts = { ["step.ns"] = 1.3e8, ["runs.count"] = 22, ["runs.programs"] = 2, ["runs.main_count"] = 21,
+                ["runs.main_median_ns"] = 6e6, ["runs.main_program"] = "grads" },
+      tables = { ops = { { name = "a/MatMul", type = "MatMul", self_ns = 6e7, calls = 1050, is_eager = false },
+                         { name = "b/Mul", type = "Mul", self_ns = 3e7, calls = 1050, is_eager = false },
+                         { name = "Sub", type = "Sub", self_ns = 1e5, calls = 22, is_eager = true } } } },
+    { name = "a graph of a few long ops for each of them", framework = "tensorflow", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1.3e8, ["runs.count"] = 22, ["runs.programs"] = 2, ["runs.main_count"] = 21,
+                ["runs.main_median_ns"] = 6e6, ["runs.main_program"] = "grads" },
+      tables = { ops = { { name = "a/Conv2D", type = "Conv2D", self_ns = 9e7, calls = 210, is_eager = false },
+                         { name = "b/Mul", type = "Mul", self_ns = 1e6, calls = 420, is_eager = false } } } },
     { name = "a few small calls", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7, ["torch.backward_passes"] = 1, ["torch.forward_gap_ns"] = 1e5,
                 ["torch.product_rows"] = 64 },

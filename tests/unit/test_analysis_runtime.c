@@ -250,6 +250,62 @@ TEST(what_a_library_does_around_a_long_program)
     builder_free(&b);
 }
 
+/* In each step of 100 us a graph function runs three times and another one once; the last call of
+ * the first is of a graph for another shape. */
+static void call_functions(struct profile_builder *b, bool is_last_unseen)
+{
+    static const char *const calls[] = { "EagerLocalExecute: __inference_grads_21",
+                                         "EagerLocalExecute: __inference_score_7",
+                                         "EagerLocalExecute: __inference_grads_21",
+                                         "EagerLocalExecute: __inference_grads_35" };
+    uint32_t                 host, python, worker;
+
+    builder_start(b, FORMAT_XSPACE);
+    host = builder_host(b, "h");
+    python = builder_timeline(b, host, NO_ID, "python");
+    worker = builder_timeline(b, host, NO_ID, "worker");
+    for (int64_t step = 0, run = 1; step < 2; step++) {
+        for (int64_t i = 0; i < 4; i++, run++) {
+            int64_t  at_ns = step * 100000 + i * 20000;
+            uint32_t op;
+
+            if (!is_last_unseen || run < 8)
+                builder_slice(b, python, calls[i], ACTIVITY_DISPATCH, at_ns, 15000);
+            op = builder_slice(b, worker, "MatMul", ACTIVITY_OP, at_ns + 2000, 10000);
+            builder_stat(b, op, STAT_EXECUTOR_STEP, 100 + run);
+        }
+        builder_step(b, host, step * 100000, (step + 1) * 100000);
+    }
+    builder_finish(b);
+    for (size_t i = 0; i < b->study.steps.list.count; i++)
+        b->study.steps.list.items[i].timeline = python;
+    b->study.steps.median_ns = b->study.steps.mean_ns = 100000;
+    run_all(b);
+}
+
+TEST(runs_of_graph_functions_have_the_names_of_the_calls_around_them)
+{
+    struct profile_builder b;
+
+    call_functions(&b, false);
+    assert_float_equal(builder_fact(&b, "runs.count"), 4, 1e-9);
+    assert_float_equal(builder_fact(&b, "runs.programs"), 2, 1e-9);
+    assert_float_equal(builder_fact(&b, "runs.main_count"), 3, 1e-9);
+    assert_float_equal(builder_fact(&b, "runs.main_program"),
+                       facts_name(&b.study.facts, STR("grads")), 0);
+    builder_free(&b);
+}
+
+TEST(runs_are_told_apart_only_where_each_has_its_call)
+{
+    struct profile_builder b;
+
+    call_functions(&b, true);
+    assert_float_equal(builder_fact(&b, "runs.programs"), 1, 1e-9);
+    assert_float_equal(builder_fact(&b, "runs.main_count"), 4, 1e-9);
+    builder_free(&b);
+}
+
 /* The call of 40 us holds tracing of 20 us: 40 us of the path inside it, 20 us in it alone. */
 TEST(activities_carry_their_part_of_the_path)
 {

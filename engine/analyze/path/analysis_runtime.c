@@ -11,6 +11,7 @@
 #include "analyze/path/work.h"
 #include "analyze/step/run_programs.h"
 #include "analyze/step/runs.h"
+#include "base/macros.h"
 #include "base/sample.h"
 #include "base/sort.h"
 #include "model/names.h"
@@ -403,6 +404,8 @@ static uint32_t program_name(struct study *study, const struct run *run)
     struct str            text;
     size_t                bracket;
 
+    if (run->function)
+        return run->function;
     if (profile_stat(profile, STAT_MODULE_NAME, run->event, &name))
         return (uint32_t)name;
     name = event_activity(profile, run->event)->name;
@@ -440,6 +443,76 @@ static bool keep_runs(const struct counting *counting, struct arena *scratch, st
     return true;
 }
 
+struct function_call { /* of a graph function by Python */
+    int64_t  start_ns, end_ns;
+    uint32_t host, name; /* interned in facts, as the program tells functions: without the number
+                            that tells their graphs apart */
+};
+struct function_calls {
+    VEC(struct function_call) list; /* by host, then start */
+};
+
+static int by_call(const void *a, const void *b)
+{
+    const struct function_call *x = a, *y = b;
+
+    return IN_ORDER(COMPARE(x->host, y->host), COMPARE(x->start_ns, y->start_ns));
+}
+
+static bool list_calls(struct counting *counting, struct arena *scratch,
+                       struct function_calls *calls)
+{
+    static const struct str call = STR_INIT("EagerLocalExecute: __"), made = STR_INIT("inference_");
+    const struct profile   *profile = counting->study->profile;
+
+    for (size_t f = 0; f < counting->path->frames.count; f++) {
+        const struct frame *frame = &counting->path->frames.items[f];
+        struct str name = profile_str(profile, event_activity(profile, frame->event)->name);
+
+        if (!str_starts(name, call))
+            continue;
+        name = str_slice(name, call.len, name.len);
+        name = str_starts(name, made) ? str_slice(name, made.len, name.len) : name;
+        if (!vec_push(&calls->list, scratch,
+                      (struct function_call) {
+                          event_start_ns(profile, frame->event),
+                          event_end_ns(profile, frame->event),
+                          profile->timelines.items[frame->timeline].host,
+                          facts_name(&counting->study->facts, str_without_number(name)) }) ||
+            calls->list.items[calls->list.count - 1].name == NO_ID)
+            return false;
+    }
+    if (calls->list.count)
+        qsort(calls->list.items, calls->list.count, sizeof *calls->list.items, by_call);
+    return true;
+}
+
+/* Runs of graph functions say nothing of their program: the calls that they are made by do. A run
+ * that has no such call leaves all without. */
+static bool name_functions(struct counting *counting, struct arena *scratch, struct runs *runs)
+{
+    struct function_calls calls = { 0 };
+    uint32_t             *names = arena_new_array(scratch, uint32_t, runs->list.count);
+
+    if (!names || !list_calls(counting, scratch, &calls))
+        return false;
+    for (size_t i = 0; i < runs->list.count; i++) {
+        const struct run           *run = &runs->list.items[i];
+        const struct function_call *list = calls.list.items;
+        size_t                      low = LOWER_BOUND(calls.list.count, c,
+                                                      list[c].host < run->host || (list[c].host == run->host &&
+                                                              list[c].start_ns <= run->start_ns));
+
+        if (run->program || !low || list[low - 1].host != run->host ||
+            run->start_ns >= list[low - 1].end_ns)
+            return true;
+        names[i] = list[low - 1].name;
+    }
+    for (size_t i = 0; i < runs->list.count; i++)
+        runs->list.items[i].program = runs->list.items[i].function = names[i];
+    return true;
+}
+
 static bool set_runs(struct counting *counting, struct arena *scratch)
 {
     struct study *study = counting->study;
@@ -454,7 +527,7 @@ static bool set_runs(struct counting *counting, struct arena *scratch)
         return facts_absent(&study->facts, "runs.", NULL,
                             "no run of a compiled program or graph function in the steps");
     lengths = arena_new_array(scratch, double, runs.list.count);
-    if (!lengths)
+    if (!lengths || !name_functions(counting, scratch, &runs))
         return false;
     qsort(runs.list.items, runs.list.count, sizeof *runs.list.items, by_program);
     for (size_t i = 0, first = 0; i < runs.list.count; i++) {

@@ -20,6 +20,7 @@ struct run {
     int64_t  called_start_ns, called_end_ns; /* the host's call, where calls stand for runs; both 0:
                                                 none is known */
     uint32_t caller;                         /* timeline of that call */
+    uint32_t function; /* its name, interned in facts, where who asks for runs found it; else 0 */
 };
 struct runs {
     VEC(struct run) list; /* by start */
