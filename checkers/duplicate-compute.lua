@@ -180,17 +180,27 @@ local function of_tensorflow(p, cfg)
   end
   if count < 2 or ns < cfg.min_share * step_ns then return nil end
   ns = math.min(ns, step_ns)
+  -- Gradients without an update are of inputs, as an explanation's or an attack's, and may be of other rows.
+  local is_trained = p:table("ops"):where { type = { class = "update" } }:count() > 0
+    or p:table("ops"):where { type = { like = "^(Assign.*|Resource.*Apply.*)$" } }:count() > 0
   return finding {
-    title = ("%s products of the trained forward pass run once more: %s a step"):format(fmt.count(count), fmt.ms(ns)),
-    severity = "warn",
+    title = (is_trained and "%s products of the trained forward pass run once more: %s a step"
+      or "%s products of the forward pass that gradients are of run once more: %s a step"):format(fmt.count(count),
+        fmt.ms(ns)),
+    severity = is_trained and "warn" or "info",
     subject = { op = worst.name },
     evidence = { { "products that run again a step", ns, "ns", share = ns / step_ns }, { "how many", count, "count" },
                  { worst.name, worst.self_ns, "ns" }, { "its calls a step", worst.calls, "count" } },
     condition = ("%s products run more often than their gradients"):format(fmt.count(count)),
-    remedy = { text = "Return what metrics need from the training function, and validate every few hundred steps.",
-               code = "loss, logits = train_step(x, y)   # instead of train_step(x, y) and then model(x)" },
-    impact = impact.exposed { ns = math.min(1.15 * ns, step_ns), low = 0.9 * ns, high = math.min(1.15 * ns, step_ns) },
-    confidence = "medium",
+    remedy = is_trained and {
+      text = "Return what metrics need from the training function, and validate every few hundred steps.",
+      code = "loss, logits = train_step(x, y)   # instead of train_step(x, y) and then model(x)" } or {
+      text = "Return the result together with its gradients, where both are for the same rows.",
+      code = "scores, gradients = explain(x)   # instead of model(x) and then explain(x)" },
+    -- The run beside them may be of fewer rows.
+    impact = impact.exposed { ns = math.min(1.15 * ns, step_ns), low = is_trained and 0.9 * ns or 0,
+                              high = math.min(1.15 * ns, step_ns) },
+    confidence = is_trained and "medium" or "low",
   }
 end
 
@@ -817,7 +827,16 @@ back.]],
           "gradient_tape/net/b/convolution/Conv2DBackpropInput_1",
           "gradient_tape/net/c/convolution/Conv2DBackpropInput",
           "gradient_tape/net/c/convolution/Conv2DBackpropInput_1" })) } },
-    { name = "the model called again", framework = "tensorflow", format = "xspace", finding = true, impact_ns = 2.05e6,
+    { name = "the model called again", framework = "tensorflow", format = "xspace", finding = true,
+      severity = "warn", impact_ns = 2.05e6,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = joined(joined(ops("_MklNativeFusedMatMul", 2, 2e6, {
+          "model/dense/Relu", "model/head/BiasAdd" }),
+        ops("_MklMatMul", 1, 1e6, {
+          "gradient_tape/model/dense/MatMul/MatMul_1", "gradient_tape/model/head/MatMul/MatMul" })),
+        ops("AssignSubVariableOp", 1, 1e4, { "adam/AssignSubVariableOp" })) } },
+    { name = "scores beside the gradients that explain them", framework = "tensorflow", format = "xspace",
+      finding = true, severity = "info", impact_ns = 1.15e6,
       facts = { ["step.ns"] = 1e7 },
       tables = { ops = joined(ops("_MklNativeFusedMatMul", 2, 2e6, {
           "model/dense/Relu", "model/head/BiasAdd" }),
