@@ -530,6 +530,13 @@ local compiled = {
     text = "A Kronecker product is never needed as a matrix: multiply with one factor from the left and with the other "
       .. "from the right.",
     code = "y = a @ x @ b.T   # instead of jnp.kron(a, b) @ x.ravel()" },
+  { flaw = "redrawn-rounds",
+    warn_share = 2, -- adaptive steps and gradients that are solved backwards need such a tree
+    title = "Each round of a loop draws the same random numbers again, on the way to one: %s of each step",
+    text = "A tree of halves is gone down from its root for each increment. Where steps are fixed and no gradient is "
+      .. "solved backwards, draw once a round from a key of its own, or all before the loop.",
+    code = "path = diffrax.UnsafeBrownianPath(shape, key)   # instead of VirtualBrownianTree; for gradients with "
+      .. "adjoint=diffrax.DirectAdjoint()" },
   { flaw = "repeated-rows",
     least_share = 0.15, -- where rows are looked up a few times each it is a way to write a program
     title = "The same rows are worked on again for each of their copies: %s of each step",
@@ -789,6 +796,7 @@ back.]],
                                                 bytes = 1.6e6 } } } },
     in_cell("a frozen backbone", "tensorflow", "frozen-layers", 0.7, { severity = "info" }),
     in_cell("a Kronecker product", "jax", "outer-matrix", 0.9, { severity = "warn", factor = 0.02 }),
+    in_cell("increments of a tree", "jax", "redrawn-rounds", 0.6, { severity = "info", factor = 0.13 }),
     in_cell("covariances for each of a batch", "jax", "same-for-all", 0.8, { severity = "warn", factor = 0.02 }),
     in_cell("a context for each time", "jax", "repeated-rows", 0.2, { severity = "info", factor = 0.3 }),
     -- Each of two layers runs for the critic in five of five steps and for its own gradient in one more of five.

@@ -72,7 +72,7 @@ static enum dtype scan_dtype(struct str text)
     } names[] = {
         { "f64", DTYPE_F64 }, { "f32", DTYPE_F32 },   { "f16", DTYPE_F16 }, { "bf16", DTYPE_BF16 },
         { "i64", DTYPE_I64 }, { "i32", DTYPE_I32 },   { "i8", DTYPE_I8 },   { "f8", DTYPE_F8 },
-        { "c64", DTYPE_C64 }, { "pred", DTYPE_BOOL },
+        { "c64", DTYPE_C64 }, { "pred", DTYPE_BOOL }, { "u32", DTYPE_U32 },
     };
 
     for (size_t i = 0; i < ARRAY_COUNT(names); i++)

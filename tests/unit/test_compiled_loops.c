@@ -142,3 +142,58 @@ TEST(rounds_with_products_of_one_array)
         release(&program);
     }
 }
+
+/* Each of four rounds runs another loop of five, which splits a key and draws from it, 1 ms, and
+ * begins with the key that all four are given: four of five draws were made before. Where each of
+ * the four has a key of its own, where two rounds are few, and where nothing is drawn, none is too
+ * much. */
+TEST(rounds_that_draw_from_the_same_key)
+{
+    enum { OUTER = 4, INNER_LOOP = 11, OUTER_LOOP = 15 };
+    enum { SAME_KEY, OWN_KEY, FEW, NOT_DRAWN, KINDS };
+    static const char carried[] = "-> u32[2] f32[8]";
+
+    for (int kind = 0; kind < KINDS; kind++) {
+        const size_t   inner = kind == FEW ? 2 : 5;
+        const char    *origin = kind == NOT_DRAWN ? "jit(f)/mul" : "jit(f)/threefry2x32";
+        struct program program;
+        uint32_t       tuple, key, carry, own, given, split, made, root, next, at[OUTER * 6];
+        int64_t        ns[OUTER * 6];
+        size_t         count = 0;
+
+        start(&program);
+        tuple = add(&program, "parameter", carried, NULL, OUTER_LOOP, NO_ID);
+        key = add(&program, "get-tuple-element", "-> u32[2]", NULL, OUTER_LOOP, tuple);
+        carry = add(&program, "get-tuple-element", "-> f32[8]", NULL, OUTER_LOOP, tuple);
+        describe(&program, carry, (const char *const[]) { "element", "1", NULL });
+        own = add(&program, "add", "u32[2] f32[8] -> u32[2]", NULL, OUTER_LOOP, key);
+        link_second(&program, carry, own);
+        given = add(&program, "tuple", carried, NULL, OUTER_LOOP, kind == OWN_KEY ? own : key);
+        link_second(&program, carry, given);
+        tuple = add(&program, "parameter", carried, NULL, INNER_LOOP, NO_ID);
+        split = add(&program, "get-tuple-element", "-> u32[2]", NULL, INNER_LOOP, tuple);
+        made = add(&program, "get-tuple-element", "-> f32[8]", NULL, INNER_LOOP, tuple);
+        describe(&program, made, (const char *const[]) { "element", "1", NULL });
+        split = add(&program, "xor", "u32[2] -> u32[2]", origin, INNER_LOOP, split);
+        made = add(&program, "multiply", "f32[8] u32[2] -> f32[8]", origin, INNER_LOOP, made);
+        link_second(&program, split, made);
+        root = add(&program, "tuple", carried, NULL, INNER_LOOP, split);
+        link_second(&program, made, root);
+        assert_int_equal(add(&program, "while", carried, NULL, OUTER_LOOP, given), INNER_LOOP);
+        next = add(&program, "get-tuple-element", "-> f32[8]", NULL, OUTER_LOOP, INNER_LOOP);
+        describe(&program, next, (const char *const[]) { "element", "1", NULL });
+        next = add(&program, "negate", "f32[8] -> f32[8]", "jit(f)/neg", OUTER_LOOP, next);
+        root = add(&program, "tuple", carried, NULL, OUTER_LOOP, key);
+        link_second(&program, next, root);
+        assert_int_equal(add(&program, "while", carried, NULL, NO_ID, NO_ID), OUTER_LOOP);
+        for (int round = 0; round < OUTER; round++) {
+            for (size_t i = 0; i < inner; i++)
+                at[count] = made, ns[count++] = 1000000;
+            at[count] = next, ns[count++] = 500000;
+        }
+        run_step(&program, at, ns, count);
+        assert_true(
+            fabs(claimed(&program, "redrawn-rounds") - (kind == SAME_KEY ? 0.8 * 20e6 : 0)) < 1);
+        release(&program);
+    }
+}
