@@ -530,12 +530,15 @@ TEST(sums_over_all_pairs)
 
 /* All products of 20 x 30 and 10 x 10 numbers, as a matrix of 200 x 300, 4 ms, times a matrix of
  * 300 x 5, 5 ms: but for the two, 600 and 100 of 60000 elements, it is not needed. With their sums
- * it is. */
+ * it is. Of the same size is its gradient, the products of 200 and 300 numbers, 2 ms; what is
+ * multiplied with 60000 other numbers is something else. */
 TEST(a_matrix_of_all_products)
 {
-    for (int is_sum = 0; is_sum < 2; is_sum++) {
+    enum { PRODUCTS, SUMS, GRADIENT, OTHERS, KINDS };
+
+    for (int kind = 0; kind < KINDS; kind++) {
         struct program program;
-        uint32_t       a, b, all, matrix, x, product;
+        uint32_t       a, b, all, matrix, x, product, rows, columns, gradient;
 
         start(&program);
         a = add(&program, "parameter", "-> f32[20,30]", NULL, NO_ID, NO_ID);
@@ -544,17 +547,28 @@ TEST(a_matrix_of_all_products)
         b = add(&program, "parameter", "-> f32[10,10]", NULL, NO_ID, NO_ID);
         b = add(&program, "broadcast", "f32[10,10] -> f32[20,10,30,10]", NULL, NO_ID, b);
         describe(&program, b, (const char *const[]) { "axes", "1,3", NULL });
-        all = add(&program, is_sum ? "add" : "multiply", "-> f32[20,10,30,10]", "jit(f)/mul", NO_ID,
-                  a);
+        all = add(&program, kind == SUMS ? "add" : "multiply", "-> f32[20,10,30,10]", "jit(f)/mul",
+                  NO_ID, a);
         link_second(&program, b, all);
         matrix = add(&program, "bitcast", "f32[20,10,30,10] -> f32[200,300]", NULL, NO_ID, all);
         x = add(&program, "parameter", "-> f32[300,5]", NULL, NO_ID, NO_ID);
         product = add_flops(&program, "dot", "f32[200,300] f32[300,5] -> f32[200,5]", "jit(f)/dot",
                             matrix, NO_ID, 2 * 200 * 300 * 5);
         link_second(&program, x, product);
-        run_step(&program, (uint32_t[]) { all, product }, (int64_t[]) { 4000000, 5000000 }, 2);
+        rows = add(&program, "parameter", "-> f32[200]", NULL, NO_ID, NO_ID);
+        rows = add(&program, "broadcast", "f32[200] -> f32[200,300]", NULL, NO_ID, rows);
+        columns = add(&program, "parameter", kind == OTHERS ? "-> f32[200,300]" : "-> f32[300]",
+                      NULL, NO_ID, NO_ID);
+        if (kind != OTHERS)
+            columns = add(&program, "broadcast", "f32[300] -> f32[200,300]", NULL, NO_ID, columns);
+        gradient = add(&program, "multiply", "f32[200,300] f32[200,300] -> f32[200,300]",
+                       "jit(f)/mul", NO_ID, rows);
+        link_second(&program, columns, gradient);
+        run_step(&program, (uint32_t[]) { all, product, gradient },
+                 (int64_t[]) { 4000000, 5000000, 2000000 }, kind >= GRADIENT ? 3 : 2);
         assert_true(
-            fabs(claimed(&program, "outer-matrix") - (is_sum ? 0 : (1 - 700.0 / 60000) * 9e6)) < 1);
+            fabs(claimed(&program, "outer-matrix") -
+                 (kind == SUMS ? 0 : (1 - 700.0 / 60000) * (kind == GRADIENT ? 11e6 : 9e6))) < 1);
         release(&program);
     }
 }

@@ -174,6 +174,22 @@ static double part_of(const struct formula *formula, uint8_t axes)
     return part;
 }
 
+/* A product of two arrays that are both spread: what a product of matrices that sums over one
+ * number becomes. */
+static bool spreads_both(const struct formula *formula, uint32_t op)
+{
+    const struct waste *waste = formula->waste;
+    struct op_ids       producers = op_graph_producers(waste->graph, op);
+
+    for (size_t i = 0; i < producers.count; i++) {
+        uint32_t maker = compiled_maker(waste->compiled, producers.ids[i]);
+
+        if (!waste_is(waste, maker, "broadcast") || compiled_operand(waste->compiled, maker, 0) < 2)
+            return false;
+    }
+    return producers.count == 2 && waste_is(waste, op, "multiply");
+}
+
 /* Products with such a matrix, and its gradient, are as large as it. */
 static void look_at_product(struct formula *formula, uint32_t dot)
 {
@@ -190,8 +206,8 @@ static void look_at_product(struct formula *formula, uint32_t dot)
             continue;
         mark_passes(formula, formula->waste->profile->ops.items[dot].program, share);
         for (uint32_t op = 0; op < formula->waste->graph->vertex_count; op++)
-            if (waste_is(formula->waste, op, "dot") &&
-                (compiled_elements(compiled, op) == tensor_elements(formula->all) || op == dot))
+            if (op == dot || (compiled_elements(compiled, op) == tensor_elements(formula->all) &&
+                              (waste_is(formula->waste, op, "dot") || spreads_both(formula, op))))
                 waste_mark(formula->waste, op, share);
     }
 }
