@@ -133,6 +133,50 @@ TEST(rare_sides_of_mapped_conditions)
     }
 }
 
+/* A round makes an array, 3 ms; a mapped condition decomposes it, 4 ms, or takes it as it is: few
+ * need the decomposition, nor the array where the fusion which chooses makes that again. Of one of
+ * another array half is needed, and half of what the other side makes. */
+TEST(sides_of_mapped_conditions_made_of_the_other)
+{
+    enum { MADE_OF, MADE_AGAIN, APART, KINDS };
+    static const char one[] = "f32[64] -> f32[64]";
+
+    for (int kind = 0; kind < KINDS; kind++) {
+        struct program program;
+        uint32_t       x, y, flag, given, rare, fusion, flag_inside, old, made, choice;
+
+        start(&program);
+        x = add(&program, "parameter", "-> f32[64]", NULL, NO_ID, NO_ID);
+        y = add(&program, "parameter", "-> f32[64]", NULL, NO_ID, NO_ID);
+        flag = add(&program, "compare", "f32[64] -> pred[64]", "jit(f)/lt", NO_ID, y);
+        given = add(&program, "tanh", one, "jit(f)/vmap()/tanh", NO_ID, x);
+        rare = add(&program, "custom-call", one, "jit(f)/vmap(jit(qr))/geqrf", NO_ID,
+                   kind == APART ? y : given);
+        fusion = rare + 6;
+        flag_inside = add(&program, "parameter", "-> pred[64]", NULL, fusion, flag);
+        old =
+            add(&program, "parameter", "-> f32[64]", NULL, fusion, kind == MADE_AGAIN ? x : given);
+        old = kind == MADE_AGAIN ? add(&program, "tanh", one, "jit(f)/vmap()/tanh", fusion, old)
+                                 : add(&program, "copy", one, NULL, fusion, old);
+        made = add(&program, "parameter", "-> f32[64]", NULL, fusion, rare);
+        choice = add(&program, "select", "pred[64] f32[64] f32[64] -> f32[64]",
+                     "jit(f)/vmap()/select_n", fusion, flag_inside);
+        link_at(&program, old, choice, 1);
+        link_at(&program, made, choice, 2);
+        assert_int_equal(add(&program, "fusion", "f32[64] f32[64] -> f32[64]",
+                             "jit(f)/vmap()/select_n", NO_ID, rare),
+                         fusion);
+        link(&program, kind == MADE_AGAIN ? x : given, fusion);
+        link(&program, flag, fusion);
+        link(&program, choice, fusion);
+        run_step(&program, (uint32_t[]) { given, rare }, (int64_t[]) { 3000000, 4000000 }, 2);
+        double rare_ns = kind == APART ? 0.5 * 7e6 : 0.95 * (kind == MADE_AGAIN ? 7e6 : 4e6);
+
+        assert_true(fabs(claimed(&program, "both-branches") - rare_ns) < 1);
+        release(&program);
+    }
+}
+
 /* A choice of three functions becomes two choices of two: of three products, 9 ms, two thirds are
  * not taken; one that two of the functions need is missed by the third alone, 1 ms of 3. The
  * product that decides is needed. */

@@ -15,8 +15,9 @@ struct branches {
     const struct op_graph *graph;
     bool                  *is_choice; /* by op: a mapped condition's */
     bool                  *keeps;     /* by op: one that mostly keeps what was there */
-    uint32_t              *within;    /* by op: the choice that takes a choice as a side; NO_ID */
-    uint8_t               *count; /* by op: of a choice, and of what is for its sides: how many */
+    uint8_t               *given; /* by op: the place of a side that the other is made of; 0 none */
+    uint32_t              *within; /* by op: the choice that takes a choice as a side; NO_ID */
+    uint8_t               *count;  /* by op: of a choice, and of what is for its sides: how many */
     uint64_t *sides[2]; /* by op: of a choice, those that its operands are for, a bit a side */
     uint64_t *needed;   /* by op: those that it is for; 0: something else takes it, too */
     double   *share;    /* by op: of its work, not needed */
@@ -94,6 +95,64 @@ static uint32_t only_taker(const struct branches *branches, uint32_t op)
     return NO_ID;
 }
 
+/* Both make the same, as far as is looked: fusions each make again what they need of another. */
+static bool makes_same(const struct branches *branches, uint32_t a, uint32_t b, int depth)
+{
+    const struct op *ops = branches->profile->ops.items;
+    struct op_ids    of_a, of_b;
+
+    a = compiled_maker(&branches->ledger->compiled, a);
+    b = compiled_maker(&branches->ledger->compiled, b);
+    of_a = op_graph_producers(branches->graph, a);
+    of_b = op_graph_producers(branches->graph, b);
+    if (a == b)
+        return true;
+    if (ops[a].type != ops[b].type || ops[a].origin != ops[b].origin ||
+        ops[a].program != ops[b].program || of_a.count != of_b.count || !ops[a].output_count ||
+        !ops[b].output_count ||
+        compiled_is_type(&branches->ledger->compiled, a, "parameter|get-tuple-element") ||
+        !compiled_same_shape(&branches->profile->tensors.items[ops[a].first_output],
+                             &branches->profile->tensors.items[ops[b].first_output]))
+        return false;
+    for (size_t i = 0; depth > 0 && i < of_a.count; i++)
+        if (!makes_same(branches, of_a.ids[i], of_b.ids[i], depth - 1))
+            return false;
+    return true;
+}
+
+/* One side is made of the other by an op that is no pass over it: a function that is taken now and
+ * then, else what it was given. */
+static bool is_made_of(const struct branches *branches, uint32_t side, uint32_t given)
+{
+    enum { FARTHEST = 24, DEEPEST = 3 };
+    bool is_far = false;
+
+    for (int steps = 0; steps < FARTHEST; steps++) {
+        uint32_t      maker = compiled_maker(&branches->ledger->compiled, side);
+        struct op_ids producers = op_graph_producers(branches->graph, maker);
+
+        if (is_far && makes_same(branches, maker, given, DEEPEST))
+            return true;
+        if (branches->is_choice[maker] || !producers.count)
+            return false;
+        is_far |=
+            compiled_is_type(&branches->ledger->compiled, maker, "custom-call|dot|sort|while|fft");
+        side = producers.ids[0];
+    }
+    return false;
+}
+
+/* The side that the other one is made of: an operand's place; 0: neither. */
+static uint8_t given_side(const struct branches *branches, uint32_t op)
+{
+    uint32_t a = op_graph_operand(branches->graph, op, 1);
+    uint32_t b = op_graph_operand(branches->graph, op, 2);
+
+    if (is_made_of(branches, b, a))
+        return 1;
+    return is_made_of(branches, a, b) ? 2 : 0;
+}
+
 /* One of the two sides was there before, the other is made. */
 static bool keeps_one(const struct branches *branches, uint32_t op)
 {
@@ -147,7 +206,10 @@ static bool find_choices(struct branches *branches)
         uint32_t taker = branches->is_choice[op] ? only_taker(branches, op) : NO_ID;
 
         branches->within[op] = taker != NO_ID && branches->is_choice[taker] ? taker : NO_ID;
-        branches->keeps[op] = branches->is_choice[op] && keeps_one(branches, op);
+        if (!branches->is_choice[op])
+            continue;
+        branches->keeps[op] = keeps_one(branches, op);
+        branches->given[op] = branches->keeps[op] ? 0 : given_side(branches, op);
     }
     for (uint32_t op = 0; has_any && op < branches->graph->vertex_count; op++) {
         uint8_t count = 0;
@@ -172,7 +234,9 @@ static bool add_need(const struct branches *branches, uint32_t op, uint32_t take
     bool     is_choice = branches->is_choice[taker];
     uint64_t sides = is_choice ? 0 : branches->needed[taker];
 
-    if (is_choice && op_graph_operand(branches->graph, taker, 0) == op)
+    if (is_choice && (op_graph_operand(branches->graph, taker, 0) == op ||
+                      (branches->given[taker] &&
+                       op_graph_operand(branches->graph, taker, branches->given[taker]) == op)))
         return false;
     for (uint32_t i = 0; is_choice && i < ARRAY_COUNT(branches->sides); i++)
         if (op_graph_operand(branches->graph, taker, i + 1) == op)
@@ -181,7 +245,8 @@ static bool add_need(const struct branches *branches, uint32_t op, uint32_t take
         return false;
     need->sides |= sides;
     need->count = branches->count[taker];
-    need->is_rare &= is_choice ? branches->keeps[taker] : branches->share[taker] >= RARE_SHARE;
+    need->is_rare &= is_choice ? branches->keeps[taker] || branches->given[taker]
+                               : branches->share[taker] >= RARE_SHARE;
     return true;
 }
 
@@ -273,6 +338,7 @@ static bool branches_open(struct branches *branches, struct ledger *ledger)
                                     .is_choice = arena_new_array(ledger->scratch, bool, count),
                                     .keeps = arena_new_array(ledger->scratch, bool, count),
                                     .within = arena_new_array(ledger->scratch, uint32_t, count),
+                                    .given = arena_new_array(ledger->scratch, uint8_t, count),
                                     .count = arena_new_array(ledger->scratch, uint8_t, count),
                                     .needed = arena_new_array(ledger->scratch, uint64_t, count),
                                     .share = arena_new_array(ledger->scratch, double, count) };
@@ -281,8 +347,8 @@ static bool branches_open(struct branches *branches, struct ledger *ledger)
         if (!branches->sides[i])
             return false;
     }
-    return branches->is_choice && branches->keeps && branches->within && branches->count &&
-           branches->needed && branches->share;
+    return branches->is_choice && branches->keeps && branches->given && branches->within &&
+           branches->count && branches->needed && branches->share;
 }
 
 static bool find(struct ledger *ledger, const struct detector *self)
