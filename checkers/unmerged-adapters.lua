@@ -14,14 +14,15 @@ return rule {
   doc = [[
 Where nothing is trained, four times a step or more, two thin products of one input (its width to a fourth or less, and
 back) are added to a product of the same width: low-rank adapters. Merged into the weights once they cost nothing. A
-server that changes adapters from request to request keeps them on purpose. The price holds these ops and the Python
-between them, and no more: a lower bound where libraries wrap each in modules of their own.]],
+server that changes adapters from request to request keeps them on purpose. Those that rescale their weight (DoRA) also
+multiply both with an identity, add that to the weight and take norms. The price holds these ops, what leads to them
+from the product beside them, and the Python between: a lower bound where libraries wrap each in modules of their own.]],
 
   check = function(p, cfg)
     return p:in_excess {
       flaw = "side-product", min_share = cfg.min_share,
       title = "Adapters beside frozen weights take %s a step",
-      time = "thin products and what adds them",
+      time = "thin products, what leads to them and what adds them",
       remedy = { text = "Merge them into the weights once after loading.",
                  code = "model = model.merge_and_unload()   # peft; or: layer.weight += scale * (B @ A)" },
       confidence = "medium",

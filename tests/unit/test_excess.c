@@ -364,7 +364,7 @@ TEST(weights_from_integers)
 
 /* Nothing is trained, and the weight of a convolution is normed, 0.4 ms, or standardised as rows
  * and scaled, 0.3 + 0.2 ms, or inverted, 0.6 ms. What has its sizes but is the layer's data is no
- * weight. */
+ * identity is not known to be for it, and 0.15 of what lies behind it leads to the path. */
 TEST(weights_that_are_normed_again)
 {
     struct program program;
@@ -523,6 +523,35 @@ TEST(adapters_beside_weights)
         }
         finish(&program);
         assert_true(fabs(claimed(&program, "side-product") - (is_thin ? 1.2e6 : 0)) < 1);
+        assert_sums(&program);
+        builder_free(&program.b);
+    }
+}
+
+/* Beside four products, 0.4 ms each of an identity through both thin ones, its sum with the weight
+ * and a norm, and 0.25 of the path itself. Where no sum with the weight follows, what is done with
+ * the identity is not known to be for it, and 0.15 of what lies behind it leads to the path. */
+TEST(adapters_that_rescale_their_weight)
+{
+    for (int is_weight = 0; is_weight < 2; is_weight++) {
+        struct program program;
+
+        (void)state;
+        start(&program);
+        for (int i = 0; i < 4; i++) {
+            run(&program, "aten::addmm", "f32[256] f32[8,64] f32[64,256]", 1000000);
+            run(&program, "aten::eye", NULL, 50000);
+            run(&program, "aten::linear", "f32[64,64] f32[8,64]", 100000);
+            run(&program, "aten::linear", "f32[64,8] f32[256,8]", 100000);
+            run(&program, "aten::add", is_weight ? "f32[256,64] f32[256,64]" : "f32[64] f32[64]",
+                100000);
+            run(&program, "aten::linalg_norm", "f32[256,64]", 50000);
+            run(&program, "aten::linear", "f32[8,64] f32[8,64]", 100000);
+            run(&program, "aten::linear", "f32[8,8] f32[256,8]", 100000);
+            run(&program, "aten::add", "f32[8,256] f32[8,256]", 50000);
+        }
+        finish(&program);
+        assert_true(fabs(claimed(&program, "side-product") - (is_weight ? 2.6e6 : 1.6e6)) < 1);
         assert_sums(&program);
         builder_free(&program.b);
     }
