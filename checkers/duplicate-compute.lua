@@ -17,18 +17,29 @@ local function second_forward(p, ns, products, severity)
   }
 end
 
-local function twice_backward(p, ns, nodes)
+-- times: how often where it is six and more, else 0.
+local function twice_backward(p, ns, nodes, times)
   return finding {
-    title = ("The backward pass runs twice over the same calls: %s a step"):format(fmt.ms(ns)),
+    title = ("The backward pass runs %s over the same calls: %s a step"):format(
+      times > 0 and fmt.whole(times) .. " times" or "twice", fmt.ms(ns)),
     severity = "warn",
     evidence = { { "backward nodes that ran before, a step", ns, "ns", share = math.min(1, ns / p.fact["step.ns"]) },
                  { "such nodes a step", nodes, "count" } },
     condition = ("%s nodes of the backward pass run again for the same forward call"):format(fmt.whole(nodes)),
-    remedy = { text = "Add up the losses and go back once.",
+    remedy = { text = "Add up the losses and go back once. A state that is carried from one window to the next is "
+                 .. "detached where gradients need not reach further back. Gradients of each loss by itself come from "
+                 .. "one pass with is_grads_batched=True or torch.func.",
                code = "(loss_a + loss_b).backward()   # instead of retain_graph=True" },
     impact = impact.exposed { ns = ns, low = 0.8 * ns, high = ns },
     confidence = "medium",
   }
+end
+
+-- Passes that hand gradients to parameters each time add them up there: losses that could be added up first. Rows of a
+-- Jacobian are asked for by themselves, and hand on nothing.
+local function adds_up(p, times)
+  local passes = p.fact["torch.backward_passes"] or 0
+  return times > 0 and passes >= times and (p.fact["torch.accumulated_gradients"] or 0) >= passes
 end
 
 -- A Jacobian row by row, or one task's gradient after the other: one pass can carry all directions.
@@ -674,7 +685,8 @@ In a step that trains, products of the same shapes and in the same order as the 
 backward node belongs to them: typically metrics that call the model once more. Priced as that time. Silent where the
 shapes differ (validation data, a smaller teacher). Where that pass is without gradients it may be another model of
 the same shapes, a teacher or a target network: a fact then. Nodes of a backward pass that run again for the same
-forward call are losses that go back one by one; six and more for one call are a Jacobian row by row. Also said of
+forward call are losses that go back one by one; six and more for one call are a Jacobian row by row, unless each
+pass hands gradients to parameters. Also said of
 products of rows that were looked up in a table of far fewer (a layer on both ends of each edge), where the trained
 products run without gradients behind the update (validation in each step), where a weight is derived from the same
 parameters for each use, and where a constant is built again, and where a network runs twice in a row there and back
@@ -721,10 +733,13 @@ back.]],
     local again_ns, nodes = p.fact["torch.backward_again_ns"] or 0, p.fact["torch.backward_again_nodes"] or 0
     local untrained_ns = p.fact["torch.untrained_forward_ns"] or 0
     local walked_ns = p:has("torch.walked_ns") and math.min(p.fact["torch.walked_ns"], step_ns) or 0
-    if walked_ns >= math.max(cfg.min_built_share * step_ns, ns, 1) then
+    local times = p:has("torch.walks") and p.fact["torch.walks"] or 0
+    if walked_ns >= math.max(cfg.min_built_share * step_ns, ns, 1) and not (again_ns > 0 and adds_up(p, times)) then
       return walked_again(p, walked_ns, p.fact["torch.walks"])
     end
-    if nodes > 1 and again_ns >= least_ns and again_ns > ns then return twice_backward(p, again_ns, nodes) end
+    if nodes > 1 and again_ns >= least_ns and again_ns > ns then
+      return twice_backward(p, math.min(again_ns, step_ns), nodes, times)
+    end
     local built = built_again(p, math.max(cfg.min_built_share * step_ns, 1.25 * ns, 1))
     if built then return built end
     if products == 0 or ns < least_ns then
@@ -910,6 +925,9 @@ back.]],
     in_torch("nodes that run many times ran before", 5.7e6,
       { ["torch.walked_ns"] = 6e6, ["torch.walks"] = 12, ["torch.backward_again_ns"] = 7e6,
         ["torch.backward_again_nodes"] = 143 }),
+    in_torch("losses that go back one by one through what they share", 6.3e6,
+      { ["torch.walked_ns"] = 5e6, ["torch.walks"] = 8, ["torch.backward_again_ns"] = 7e6,
+        ["torch.backward_again_nodes"] = 143, ["torch.backward_passes"] = 8, ["torch.accumulated_gradients"] = 96 }),
     in_torch("few rows", nil, { ["torch.walked_ns"] = 1e5, ["torch.walks"] = 6 }),
     in_torch("one node again", nil, { ["torch.backward_again_ns"] = 1e5, ["torch.backward_again_nodes"] = 1 }),
     in_torch("validation in each step", 2.85e6,
