@@ -363,7 +363,13 @@ local rare = {
     .. "them." },
 }
 -- The same of single types.
+local distinct_rows = { "Finding distinct rows takes",
+  "Make one number of each row, and look for distinct numbers: rows are compared column by column and copied one after "
+    .. "the other. Where their numbers are small, counts at each place do without sorting.",
+  "key = (rows[:, 0] * height + rows[:, 1]) * width + rows[:, 2]\n"
+    .. "key, place = torch.unique(key, return_inverse=True)   # not torch.unique(rows, dim=0)" }
 local rare_types = {
+  ["aten::unique_dim"] = distinct_rows, ["aten::unique_dim_consecutive"] = distinct_rows,
   ["aten::embedding_renorm_"] = { "Shortening rows of a table at each lookup takes",
     "Leave max_norm out: each lookup measures its rows and writes back those that are longer, one after the other, "
       .. "served rows as well. Shorten the whole table now and then, and once before it serves.",
@@ -708,6 +714,11 @@ part of the step.]],
       tables = { op_types = { { type = "aten::embedding_renorm_", self_ns = 6e6 } },
                  work = { { class = "embedding", type = "aten::embedding_renorm_", phase = "forward",
                             shapes = "[20000,64]x[256,50]", calls = 1, ns = 6e6 } } } },
+    { name = "distinct rows", framework = "pytorch", format = "kineto", finding = true,
+      severity = "info", facts = { ["step.ns"] = 1e7 },
+      tables = { op_types = { { type = "aten::unique_dim", self_ns = 6e6 } },
+                 work = { { class = "other", type = "aten::unique_dim", phase = "forward",
+                            shapes = "[6000,3]", calls = 1, ns = 6e6 } } } },
     { name = "a draw from the weights of a whole table", framework = "pytorch", format = "kineto", finding = true,
       severity = "info", facts = { ["step.ns"] = 1e7 },
       tables = { op_types = { { type = "aten::multinomial", self_ns = 3e6 } },
