@@ -7,6 +7,12 @@ local kinds = {
     remedy = { text = "Cut to the rows that are needed before the product; a convolution of which every second place "
                  .. "is kept takes a stride instead.",
                code = "logits = head(h[:, -1])   # instead of head(h)[:, -1]" } },
+  { flaw = "unread-direction", confidence = "medium",
+    title = "A recurrent layer goes both ways over all rows for the one that is read: %s a step",
+    time = "what the two directions do beyond that row",
+    remedy = { text = "At the last row the way back has read that row alone, and at the first one the way there. Take "
+                 .. "the end of each direction, if both are meant to have read all; or leave bidirectional out.",
+               code = "_, (h, _) = lstm(x)\nboth = torch.cat([h[-2], h[-1]], 1)   # instead of lstm(x)[0][:, -1]" } },
   { flaw = "unpicked-rows", confidence = "medium",
     title = "All rows of a table are worked on where a few are looked up: %s a step",
     time = "rows that nothing looks up",
@@ -91,6 +97,29 @@ local kinds = {
     remedy = { text = "Rows of a batch do not depend on each other: ask for each row's derivatives by its own inputs.",
                code = "jacobian = tape.batch_jacobian(y, x)   # instead of the diagonal of tape.jacobian(y, x)" } },
 }
+
+-- Where layers were trained on large pictures, and for what is small in them, they have to be enlarged: a bound.
+local function enlarged(p, cfg)
+  local cells = p:table("excess"):where { flaw = "enlarged-pictures" }
+  local worst, ns = cells:top("ns", 1):rows()[1], cells:sum("ns")
+  if not worst or cells:sum("share") < cfg.min_enlarged_share then return nil end
+  return finding {
+    title = ("Pictures are enlarged before a network: %s a step for places that hold nothing new"):format(fmt.ms(ns)),
+    severity = "info",
+    subject = { op = worst.op, scope = worst.region },
+    locations = cells:places(),
+    evidence = { { "layers on the added places a step", ns, "ns", share = math.min(1, ns / p.fact["step.ns"]) },
+                 { "seen by", worst.detail or "structure" } },
+    condition = ("they take %s of the step, %s accepted"):format(fmt.pct(cells:sum("share")),
+      fmt.pct(cfg.min_enlarged_share)),
+    remedy = { text = "Give the network pictures as large as they are, or train it on smaller ones; set the size that "
+                 .. "a library resizes to by itself.",
+               code = "model = fasterrcnn_mobilenet_v3_large_fpn(min_size=240, max_size=320)   # not 800 and 1333" },
+    impact = impact.share { ns = math.min(ns, p.fact["step.ns"]) },
+    claims = { cell = worst.cell },
+    confidence = "low",
+  }
+end
 
 -- TensorFlow without shapes: the gradient of a slice fills the whole array that was cut, and takes about as long as the
 -- gradient of a bias that passes over the same one. Where that is of a dense layer far wider than all others, which
@@ -177,6 +206,8 @@ return rule {
       doc = "share of the step from which this is said" },
     min_loud_share = { default = 0.25, min = 0, max = 1, unit = "share",
       doc = "share of the step from which it is a warning" },
+    min_enlarged_share = { default = 0.15, min = 0, max = 1, unit = "share",
+      doc = "PyTorch: share of the step in layers on places that enlarging pictures added" },
     wider = { default = 4, min = 1, max = 1e6, unit = "ratio",
       doc = "TensorFlow: gradient of the bias of a layer that is cut, over that of any other" },
     taken = { default = 0.1, min = 0, max = 1, unit = "share",
@@ -186,19 +217,21 @@ return rule {
   },
   doc = [[
 The op behind a product keeps a few of its rows: a head over all positions of which the last is read, say. Priced as
-the product times the share thrown away. So are ops by number (activations, resized pictures) on arrays of which one
-part in four or more is then taken, products of all rows with all others whose diagonal is taken, tables that are
-shuffled whole for a batch, and layers of a graph network but for the nodes that those taken in the end reach, with as
-many edges a node as there are on average. Of like branches in a row, two thirds of which autograd records and goes back
-through none, all of these; where it is the last that is trained in each of three steps and more, the others are rounds
-before it, and three tenths go: what recording them takes. In compiled programs of JAX the parts of results are followed
-back that
-slices take, through what works element by element and reductions, to the products that make them. Fourier transforms
-of complex numbers whose data is real, or of which the real part alone is taken, count half. In TensorFlow, networks of
-the same layers beside each other that are joined behind a choice of one or two of them and its mask: all but those;
-and gradients of all outputs that take a hundred times as long as the model: a bound, since outputs may be as many.
-So is a dense layer far wider than all others in whose gradient a slice is filled up that is as large: nine tenths of
-it; and a shuffle that takes much of the step, for it moves whole rows.]],
+the product times the share thrown away. Of a recurrent layer that goes both ways over a sequence of which one row is
+read, half of the last layer: up to that row one way and from there the other would do. So are ops by number
+(activations, resized pictures) on arrays of which one part in four or more is then taken, products of all rows with
+all others whose diagonal is taken, tables that are shuffled whole for a batch, and layers of a graph network but for
+the nodes that those taken in the end reach, with as many edges a node as there are on average. Of like branches in a
+row, two thirds of which autograd records and goes back through none, all of these; where it is the last that is
+trained in each of three steps and more, the others are rounds before it, and three tenths go: what recording them
+takes. In compiled programs of JAX the parts of results are followed back that slices take, through what works element
+by element and reductions, to the products that make them. Fourier transforms of complex numbers whose data is real, or
+of which the real part alone is taken, count half. In TensorFlow, networks of the same layers beside each other that
+are joined behind a choice of one or two of them and its mask: all but those; and gradients of all outputs that take a
+hundred times as long as the model: a bound, since outputs may be as many. So is a dense layer far wider than all
+others in whose gradient a slice is filled up that is as large: nine tenths of it; and a shuffle that takes much of the
+step, for it moves whole rows. Pictures that are enlarged to twice as many places or more before the first convolution
+make those places' share of the layers behind it a bound: the task may need them large.]],
 
   check = function(p, cfg)
     local list = {}
@@ -213,6 +246,7 @@ it; and a shuffle that takes much of the step, for it moves whole rows.]],
                                     >= cfg.min_loud_share and "warn" or "info") }
       if found then list[#list + 1] = found end
     end
+    list[#list + 1] = enlarged(p, cfg)
     if #list == 0 and p.framework == "tensorflow" and p.format == "xspace" and p:has("ops") then
       list[1] = cut_head(p, cfg) or shuffled_table(p, cfg)
     end
@@ -266,6 +300,18 @@ it; and a shuffle that takes much of the step, for it moves whole rows.]],
       facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "thrown-rows", op = "aten::linear", ns = 3e6, share = 0.3, factor = 0.1,
         region = "train.py(12): step", detail = "keeps 1 of 40 rows" } } } },
+    { name = "the last row of both directions", framework = "pytorch", format = "kineto", finding = true,
+      severity = "warn", replay = { 4e6 }, facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "unread-direction", op = "aten::lstm", ns = 4e6, share = 0.4,
+                              factor = 0.5, detail = "1 of 64 places is read" } } } },
+    { name = "pictures that are enlarged", framework = "pytorch", format = "kineto", finding = true,
+      severity = "info", facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "enlarged-pictures", op = "aten::conv2d", ns = 5e6, share = 0.5,
+                              factor = 0.2, detail = "4.9 times as many places as the pictures have" } } } },
+    { name = "pictures of few layers that are enlarged", framework = "pytorch", format = "kineto", finding = false,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "enlarged-pictures", op = "aten::conv2d", ns = 1e6, share = 0.1,
+                              factor = 0.2, detail = "4.9 times as many places as the pictures have" } } } },
     { name = "a table that is normalised whole", framework = "pytorch", format = "kineto", finding = true,
       replay = { 3e6 }, facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "unpicked-rows", op = "aten::div", ns = 3e6, share = 0.3, factor = 0.01,

@@ -16,7 +16,7 @@ Where nothing is trained, four times a step or more, two thin products of one in
 back) are added to a product of the same width: low-rank adapters. Merged into the weights once they cost nothing. A
 server that changes adapters from request to request keeps them on purpose. Those that rescale their weight (DoRA) also
 multiply both with an identity, add that to the weight and take norms. The price holds these ops, what leads to them
-from the product beside them, and the Python between: a lower bound where libraries wrap each in modules of their own.]],
+from the product beside them, and the Python between: a lower bound where libraries wrap each in modules.]],
 
   check = function(p, cfg)
     return p:in_excess {

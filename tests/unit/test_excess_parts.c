@@ -500,3 +500,74 @@ TEST(lengths_with_large_factors)
     assert_sums(&program);
     builder_free(&program.b);
 }
+
+/* Of 64 places one is read: half of 63/64 of 4 ms there and 6 back. A layer that goes one way, one
+ * whose ends are read apart, and one of which all is read later, need what they do; of two layers
+ * the first does. */
+TEST(a_direction_that_is_not_read)
+{
+    enum { LAST, STACKED, ONE_WAY, BOTH_ENDS, ALL_LATER, KINDS };
+    static const char *const layers[KINDS] = { "1", "2", "1", "1", "1" };
+
+    for (int kind = 0; kind < KINDS; kind++) {
+        struct program program;
+        char           numbers[96];
+        uint32_t       tag;
+
+        start(&program);
+        snprintf(numbers, sizeof numbers, "[\"\", \"\", \"\", \"True\", \"%s\", \"0.\"]",
+                 layers[kind]);
+        tag = run(&program, "aten::lstm",
+                  kind == ONE_WAY   ? "f32[32,64,96] f32[1,32,128]"
+                  : kind == STACKED ? "f32[32,64,96] f32[4,32,128]"
+                                    : "f32[32,64,96] f32[2,32,128]",
+                  4000000);
+        builder_stat(&program.b, tag, STAT_CONCRETE_INPUTS,
+                     (int64_t)builder_name(&program.b, numbers));
+        cut(&program, kind == ONE_WAY ? "f32[32,64,128]" : "f32[32,64,256]", "aten::select",
+            "[\"\", \"1\", \"-1\"]");
+        if (kind == BOTH_ENDS)
+            cut(&program, "f32[32,64,256]", "aten::select", "[\"\", \"1\", \"0\"]");
+        run(&program, "aten::linear", "f32[32,256] f32[9,256]", 100000);
+        if (kind == ALL_LATER)
+            run(&program, "aten::mean", "f32[32,64,256]", 100000);
+        way_back(&program, tag, "f32[32,64,96]", 6000000);
+        finish(&program);
+        assert_true(
+            fabs(claimed(&program, "unread-direction") - (kind == LAST      ? 5e6 * 63 / 64
+                                                          : kind == STACKED ? 2.5e6 * 63 / 64
+                                                                            : 0)) < 1);
+        assert_sums(&program);
+        builder_free(&program.b);
+    }
+}
+
+/* Pictures of 32 x 32 are enlarged to 64 x 64 and go through five convolutions: three quarters of 5
+ * ms. Not where they are cut instead, where a convolution makes pictures, as one that restores them
+ * does, or where what is enlarged are maps of a network. */
+TEST(pictures_that_are_enlarged)
+{
+    enum { ENLARGED, SHRUNK, RESTORED, MAPS, KINDS };
+    static const char *const small[KINDS] = { "f32[4,3,32,32]", "f32[4,3,96,96]", "f32[4,3,32,32]",
+                                              "f32[4,16,32,32]" };
+
+    for (int kind = 0; kind < KINDS; kind++) {
+        struct program program;
+
+        start(&program);
+        run(&program, "aten::upsample_bilinear2d", small[kind], 100000);
+        run(&program, "aten::conv2d",
+            kind == MAPS ? "f32[4,16,64,64] f32[16,16,3,3]" : "f32[4,3,64,64] f32[16,3,3,3]",
+            1000000);
+        for (int i = 0; i < 4; i++)
+            run(&program, "aten::conv2d", "f32[4,16,64,64] f32[16,16,3,3]", 1000000);
+        run(&program, "aten::conv2d", "f32[4,16,1,1] f32[16,16,1,1]", 1000000);
+        if (kind == RESTORED)
+            run(&program, "aten::conv2d", "f32[4,16,64,64] f32[3,16,3,3]", 1000000);
+        finish(&program);
+        assert_true(
+            fabs(claimed(&program, "enlarged-pictures") - (kind == ENLARGED ? 0.75 * 5e6 : 0)) < 1);
+        assert_sums(&program);
+        builder_free(&program.b);
+    }
+}

@@ -1,7 +1,9 @@
 /* thrown_rows: products and convolutions of which what stands behind them keeps a few rows or
  * places: the others were for nothing, there and back. Between the two lie ops that work row by
  * row; a sum of two paths, as around a layer, ends the way, as what comes before it is for others,
- * too. */
+ * too.
+ * unread_direction: a recurrent layer goes both ways over a sequence of which one place is read: up
+ * to there one way and from there the other would do. */
 #include "analyze/excess/ledger.h"
 
 enum { LOOK_AHEAD = 4 };
@@ -237,3 +239,69 @@ static bool find(struct ledger *ledger, const struct detector *self)
 }
 
 const struct detector detector_thrown_rows = { "thrown-rows", CAUSE_UNUSED, GRADE_STRUCTURE, find };
+
+/* One that goes both ways: the shape of its result, its layers, and the axis of the sequence. */
+static bool goes_both_ways(const struct ledger *ledger, const struct work_unit *unit,
+                           struct tensor *result, int64_t *layers, int *axis)
+{
+    const struct tensor *input = unit_input(ledger, unit, 0), *state = unit_input(ledger, unit, 1);
+
+    if (unit->kind != UNIT_OP || unit->phase != UNIT_FORWARD || unit->op_class != OP_CELL ||
+        !str_fits(unit_type(ledger, unit), "aten::lstm|aten::gru|aten::rnn_tanh|aten::rnn_relu") ||
+        !input || !state || input->rank != 3 || state->rank != 3 ||
+        input->dims[0] == input->dims[1] || unit_numbers(ledger, unit, 4, layers, 1) != 1 ||
+        *layers < 1 || state->dims[0] / 2 != *layers || state->dims[0] % 2)
+        return false;
+    *axis = input->dims[0] == state->dims[1] ? 1 : 0;
+    *result = *input;
+    result->dims[2] = 2 * state->dims[2];
+    return input->dims[1 - *axis] == state->dims[1];
+}
+
+/* The first op behind unit `at` that takes its result reads one place of it, and no other takes it.
+ */
+static bool is_read_once(const struct ledger *ledger, uint32_t at, uint32_t end,
+                         const struct tensor *result, int axis)
+{
+    struct cut cut = { .last = 0 };
+
+    for (uint32_t u = at + 1; u < end; u++) {
+        const struct work_unit *unit = &ledger->units.items[u];
+
+        if (unit->kind != UNIT_OP || unit->phase != UNIT_FORWARD || u <= cut.last ||
+            !same_dims(unit_input(ledger, unit, 0), result))
+            continue;
+        if (cut.last || !find_cut(ledger, u, end, &cut) || cut.least_axis != axis ||
+            cut.kept * (double)result->dims[axis] > 1.001)
+            return false;
+    }
+    return cut.last > 0;
+}
+
+static bool find_unread(struct ledger *ledger, const struct detector *self)
+{
+    uint32_t cell = NO_ID;
+
+    for (uint32_t u = 0; ledger->is_torch && u < ledger->units.count; u++) {
+        struct work_unit *unit = &ledger->units.items[u];
+        struct tensor     result;
+        int64_t           layers;
+        int               axis;
+        double            share;
+
+        if (!goes_both_ways(ledger, unit, &result, &layers, &axis) ||
+            !is_read_once(ledger, u, ledger->first_unit[unit->step + 1], &result, axis))
+            continue;
+        share = (1 - 1 / (double)result.dims[axis]) / (2 * (double)layers);
+        if (!ledger_cell_once(ledger, self, unit, &cell, "1 of %lld places is read",
+                              (long long)result.dims[axis]))
+            return false;
+        ledger_claim(ledger, cell, unit, share);
+        if (!ledger_claim_way_back(ledger, cell, u, u, share))
+            return false;
+    }
+    return true;
+}
+
+const struct detector detector_unread_direction = { "unread-direction", CAUSE_UNUSED,
+                                                    GRADE_STRUCTURE, find_unread };
