@@ -13,7 +13,7 @@ local function alone(p, cfg, builds, setup_ns)
   return finding {
     title = ("Each call of predict or evaluate sets itself up: %s of each step are not the model's"):format(
       fmt.ms(saved_ns)),
-    severity = "warn",
+    severity = "info", -- rows that come rarely may well be predicted so
     evidence = { { "building iterators and tracing their functions a step", setup_ns, "ns",
                    share = math.min(setup_ns / step_ns, 1) },
                  { "iterators built a step", builds, "count" } },
@@ -156,7 +156,7 @@ Silent where a step builds few datasets, and for single calls without other func
                                 { name = "EagerLocalExecute: __inference_multi_step_on_iterator_9", kind = "dispatch",
                                   events = 1 } },
                  ops = { { name = "gradient_tape/dense/MatMul", type = "MatMul", self_ns = 1e6 } } } },
-    { name = "a call for a few rows", framework = "tensorflow", finding = true, severity = "warn",
+    { name = "a call for a few rows", framework = "tensorflow", finding = true, severity = "info",
       replay = { 9e7, 9e7 },
       facts = { ["step.ns"] = 1e8, ["eager.function_calls"] = 1, ["step.used"] = 4, ["compile.path_ns"] = 1.5e7 },
       tables = { activities = { { name = "MakeIterator::RootDataset", kind = "input-work", events = 1, path_ns = 3e7 },
