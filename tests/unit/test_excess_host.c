@@ -619,11 +619,12 @@ TEST(pictures_one_by_one)
 
 /* Four parts of one update, each forward and back: of small ones what they start is too much, of
  * large ones nearly nothing. Where a part changes the input that the next one begins with, they are
- * no parts; nor where none hands a gradient to a weight, as the steps of a flow do not, or where,
- * as far as is seen without shapes, a pass has a gradient for one tensor alone. */
+ * no parts; nor where none hands a gradient to a weight, as the steps of a flow do not, where each
+ * goes back through those before it, too, or where, as far as is seen without shapes, a pass has a
+ * gradient for one tensor alone. */
 TEST(small_parts_of_an_update)
 {
-    enum { SMALL, LARGE, IN_TURN, FLOW, ATTACK, WEIGHTS, CASES };
+    enum { SMALL, LARGE, IN_TURN, FLOW, CHAINED, ATTACK, WEIGHTS, CASES };
 
     for (int way = SMALL; way < CASES; way++) {
         int64_t        ns = way == LARGE ? 1000000 : 10000;
@@ -634,7 +635,8 @@ TEST(small_parts_of_an_update)
         for (int part = 0; part < 4; part++) {
             run(&program, "aten::linear", "f32[4,64] f32[64,64]", ns);
             run(&program, "aten::linear", "f32[4,64] f32[9,64]", ns);
-            node(&program, "aten::mm", "f32[9,4] f32[4,64]", ns);
+            for (int back = 0; back < (way == CHAINED ? part + 1 : 1); back++)
+                node(&program, "aten::mm", "f32[9,4] f32[4,64]", ns);
             if (way == IN_TURN)
                 run(&program, "aten::add_", "f32[4,64]", 2000);
             for (int i = 0; i < (way == FLOW ? 0 : way == WEIGHTS ? 2 : 1); i++)

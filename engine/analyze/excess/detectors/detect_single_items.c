@@ -320,6 +320,22 @@ static bool makes_words(const struct finder *finder, const struct rounds *rounds
     return grown + 1 == block->count;
 }
 
+/* Each round is longer than the one before: its way back goes through those before it as well, as
+ * where a state is carried on with its graph. */
+static bool goes_back_further(const struct round_block *block)
+{
+    uint32_t before = 0;
+
+    for (uint32_t r = 0; r + 1 < block->count; r++) {
+        uint32_t length = block->starts[r + 1] - block->starts[r];
+
+        if (length <= before)
+            return false;
+        before = length;
+    }
+    return block->count >= FEWEST_ITEMS;
+}
+
 /* How many calls could be one; 0: no loop over items. */
 static double looped_items(const struct finder *finder, const struct rounds *rounds,
                            const struct round_block *block, bool *are_single)
@@ -331,8 +347,10 @@ static double looped_items(const struct finder *finder, const struct rounds *rou
     if (call.products < FEWEST_PRODUCTS || call.updates)
         return 0;
     if (call.trains)
-        return block->count >= FEWEST_PARTS && call.hands_on && !call.changes_input ? block->count
-                                                                                    : 0;
+        return block->count >= FEWEST_PARTS && call.hands_on && !call.changes_input &&
+                       !goes_back_further(block)
+                   ? block->count
+                   : 0;
     if (!finder->ledger->study->profile->has_shapes) {
         is_loop = block->count >= FEWEST_UNKNOWN && call.looks_up &&
                   !makes_words(finder, rounds, block, &call);
