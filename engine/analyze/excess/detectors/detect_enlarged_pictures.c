@@ -114,6 +114,7 @@ static bool look_at_step(struct ledger *ledger, const struct detector *self, siz
                          uint32_t *cell)
 {
     uint32_t begin = ledger->first_unit[step], end = ledger->first_unit[step + 1];
+    bool     is_looked_at = false;
 
     for (uint32_t u = begin; u < end; u++) {
         const struct work_unit *unit = &ledger->units.items[u];
@@ -122,8 +123,9 @@ static bool look_at_step(struct ledger *ledger, const struct detector *self, siz
 
         if (entry == NO_ID)
             continue;
-        if (makes_pictures(ledger, begin, end))
+        if (!is_looked_at && makes_pictures(ledger, begin, end))
             return true;
+        is_looked_at = true;
         network_end = find_end(ledger, entry, end, &layers);
         if (layers < FEWEST_LAYERS)
             continue;

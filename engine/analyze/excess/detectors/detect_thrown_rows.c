@@ -258,8 +258,8 @@ static bool goes_both_ways(const struct ledger *ledger, const struct work_unit *
     return input->dims[1 - *axis] == state->dims[1];
 }
 
-/* The first op behind unit `at` that takes its result reads one place of it, and no other takes it.
- */
+/* The first op behind unit `at` that takes its result reads one place of it, and no other takes it
+ * before the next such call. */
 static bool is_read_once(const struct ledger *ledger, uint32_t at, uint32_t end,
                          const struct tensor *result, int axis)
 {
@@ -268,8 +268,11 @@ static bool is_read_once(const struct ledger *ledger, uint32_t at, uint32_t end,
     for (uint32_t u = at + 1; u < end; u++) {
         const struct work_unit *unit = &ledger->units.items[u];
 
-        if (unit->kind != UNIT_OP || unit->phase != UNIT_FORWARD || u <= cut.last ||
-            !same_dims(unit_input(ledger, unit, 0), result))
+        if (unit->kind != UNIT_OP || unit->phase != UNIT_FORWARD || u <= cut.last)
+            continue;
+        if (unit->op == ledger->units.items[at].op)
+            break;
+        if (!same_dims(unit_input(ledger, unit, 0), result))
             continue;
         if (cut.last || !find_cut(ledger, u, end, &cut) || cut.least_axis != axis ||
             cut.kept * (double)result->dims[axis] > 1.001)
