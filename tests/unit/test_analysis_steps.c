@@ -109,41 +109,64 @@ static void call(struct profile_builder *b, uint32_t thread, const char *name, i
     builder_slice(b, thread, "FunctionRun", ACTIVITY_RUN, start_ns + 1000, 8000);
 }
 
+/* A program of graph functions; ops of those with gradients run on a thread of their own. */
+struct graph_calls {
+    struct profile_builder b;
+    uint32_t               thread, worker, gradient;
+};
+
+static void start_calls(struct graph_calls *calls)
+{
+    uint32_t host;
+
+    builder_start(&calls->b, FORMAT_XSPACE);
+    host = builder_host(&calls->b, "h");
+    calls->thread = builder_timeline(&calls->b, host, NO_ID, "python");
+    calls->worker = builder_timeline(&calls->b, host, NO_ID, "tf_Compute");
+    calls->gradient = builder_activity(&calls->b, "gradient_tape/MatMul", ACTIVITY_OP,
+                                       builder_op(&calls->b, "gradient_tape/MatMul", "MatMul", ""));
+}
+
+static void call_function(struct graph_calls *calls, const char *name, bool trains,
+                          int64_t start_ns)
+{
+    call(&calls->b, calls->thread, name, start_ns);
+    if (trains)
+        builder_event(&calls->b, calls->worker, calls->gradient, start_ns + 2000, 3000);
+}
+
+static void call_in_turn(struct graph_calls *calls, bool trains, int64_t start_ns)
+{
+    call_function(calls,
+                  trains ? "EagerLocalExecute: __inference_train_7"
+                         : "EagerLocalExecute: __inference_test_9",
+                  trains, start_ns);
+}
+
 /* Two graph functions of 10 us in turn: four calls of the one with gradients every 20 us, 20 of the
  * other, three of the first. The first makes the steps: 20, 20, 20, 500 - 60 = 440, 20, 20 us, and
  * a last one that is cut; 540 us over six are 90 us. Of six, nine in ten are six (nearest rank). */
 TEST(evaluation_is_a_part_of_the_step)
 {
-    struct profile_builder b;
-    uint32_t               host, thread, worker, gradient;
+    struct graph_calls calls;
 
-    builder_start(&b, FORMAT_XSPACE);
-    host = builder_host(&b, "h");
-    thread = builder_timeline(&b, host, NO_ID, "python");
-    worker = builder_timeline(&b, host, NO_ID, "tf_Compute");
-    gradient = builder_activity(&b, "gradient_tape/MatMul", ACTIVITY_OP,
-                                builder_op(&b, "gradient_tape/MatMul", "MatMul", ""));
+    start_calls(&calls);
     for (int i = 0; i < 27; i++) {
         bool    trains = i < 4 || i >= 24;
         int64_t start_ns = i < 24 ? i * 20000 : 500000 + (i - 24) * 20000;
 
-        call(&b, thread,
-             trains ? "EagerLocalExecute: __inference_train_7"
-                    : "EagerLocalExecute: __inference_test_9",
-             start_ns);
-        if (trains)
-            builder_event(&b, worker, gradient, start_ns + 2000, 3000);
+        call_in_turn(&calls, trains, start_ns);
     }
-    builder_finish(&b);
-    run(&b);
-    assert_int_equal(b.study.steps.source, STEPS_SESSION);
-    assert_string_equal(b.study.steps.marker_name, "train_7");
-    assert_float_equal(builder_fact(&b, "step.count"), 7, 0);
-    assert_float_equal(builder_fact(&b, "step.used"), 6, 0);
-    assert_float_equal(builder_fact(&b, "step.max_ns"), 440000, 0);
-    assert_float_equal(builder_fact(&b, "step.p90_ns"), 440000, 0);
-    assert_float_equal(builder_fact(&b, "step.ns"), 90000, 0);
-    builder_free(&b);
+    builder_finish(&calls.b);
+    run(&calls.b);
+    assert_int_equal(calls.b.study.steps.source, STEPS_SESSION);
+    assert_string_equal(calls.b.study.steps.marker_name, "train_7");
+    assert_float_equal(builder_fact(&calls.b, "step.count"), 7, 0);
+    assert_float_equal(builder_fact(&calls.b, "step.used"), 6, 0);
+    assert_float_equal(builder_fact(&calls.b, "step.max_ns"), 440000, 0);
+    assert_float_equal(builder_fact(&calls.b, "step.p90_ns"), 440000, 0);
+    assert_float_equal(builder_fact(&calls.b, "step.ns"), 90000, 0);
+    builder_free(&calls.b);
 }
 
 /* Four calls that train, every 20 us, three of evaluation behind them up to 130 us, and a pause of
@@ -151,33 +174,22 @@ TEST(evaluation_is_a_part_of_the_step)
  * evaluation is part of the fourth step, which begins with the run 1 us behind its call. */
 TEST(a_pause_begins_behind_evaluation)
 {
-    struct profile_builder b;
-    uint32_t               host, thread, worker, gradient;
+    struct graph_calls calls;
 
-    builder_start(&b, FORMAT_XSPACE);
-    host = builder_host(&b, "h");
-    thread = builder_timeline(&b, host, NO_ID, "python");
-    worker = builder_timeline(&b, host, NO_ID, "tf_Compute");
-    gradient = builder_activity(&b, "gradient_tape/MatMul", ACTIVITY_OP,
-                                builder_op(&b, "gradient_tape/MatMul", "MatMul", ""));
+    start_calls(&calls);
     for (int i = 0; i < 11; i++) {
         bool    trains = i < 4 || i >= 7;
         int64_t start_ns = i < 7 ? i * 20000 : 2000000 + (i - 7) * 20000;
 
-        call(&b, thread,
-             trains ? "EagerLocalExecute: __inference_train_7"
-                    : "EagerLocalExecute: __inference_test_9",
-             start_ns);
-        if (trains)
-            builder_event(&b, worker, gradient, start_ns + 2000, 3000);
+        call_in_turn(&calls, trains, start_ns);
     }
-    builder_finish(&b);
-    run(&b);
-    assert_float_equal(builder_fact(&b, "step.count"), 8, 0);
-    assert_int_equal(b.study.steps.list.items[3].start_ns, 61000);
-    assert_int_equal(b.study.steps.list.items[3].end_ns, 130000);
-    assert_true(b.study.steps.list.items[3].is_used);
-    builder_free(&b);
+    builder_finish(&calls.b);
+    run(&calls.b);
+    assert_float_equal(builder_fact(&calls.b, "step.count"), 8, 0);
+    assert_int_equal(calls.b.study.steps.list.items[3].start_ns, 61000);
+    assert_int_equal(calls.b.study.steps.list.items[3].end_ns, 130000);
+    assert_true(calls.b.study.steps.list.items[3].is_used);
+    builder_free(&calls.b);
 }
 
 /* Five data sets, one each 500 us, on each of which a function runs `calls` times, 8 us every 20
@@ -194,33 +206,26 @@ TEST(calls_on_one_data_set_are_a_step)
     } cases[] = { { 3, false, 5, 349 }, { 1, false, 5, 801 }, { 3, true, 15, 321 } };
 
     for (size_t c = 0; c < ARRAY_COUNT(cases); c++) {
-        struct profile_builder b;
-        uint32_t               host, thread, worker, gradient;
+        struct graph_calls calls;
 
-        builder_start(&b, FORMAT_XSPACE);
-        host = builder_host(&b, "h");
-        thread = builder_timeline(&b, host, NO_ID, "python");
-        worker = builder_timeline(&b, host, NO_ID, "tf_Compute");
-        gradient = builder_activity(&b, "gradient_tape/MatMul", ACTIVITY_OP,
-                                    builder_op(&b, "gradient_tape/MatMul", "MatMul", ""));
+        start_calls(&calls);
         for (int set = 0; set < 5; set++) {
-            builder_slice(&b, thread, "EagerLocalExecute: MakeIterator", ACTIVITY_DISPATCH,
-                          set * 500000, 50000);
+            builder_slice(&calls.b, calls.thread, "EagerLocalExecute: MakeIterator",
+                          ACTIVITY_DISPATCH, set * 500000, 50000);
             for (int i = 0; i < cases[c].calls; i++) {
-                call(&b, thread, "EagerLocalExecute: __inference_predict_7",
-                     set * 500000 + 300000 + i * 20000);
-                if (cases[c].trains)
-                    builder_event(&b, worker, gradient, set * 500000 + 302000 + i * 20000, 3000);
+                call_function(&calls, "EagerLocalExecute: __inference_predict_7", cases[c].trains,
+                              set * 500000 + 300000 + i * 20000);
             }
         }
-        builder_finish(&b);
-        run(&b);
-        assert_int_equal(b.study.steps.source, STEPS_SESSION);
-        assert_float_equal(builder_fact(&b, "step.count"), cases[c].steps, 0);
-        assert_int_equal(b.study.steps.list.items[1].start_ns, cases[c].second_us * 1000);
+        builder_finish(&calls.b);
+        run(&calls.b);
+        assert_int_equal(calls.b.study.steps.source, STEPS_SESSION);
+        assert_float_equal(builder_fact(&calls.b, "step.count"), cases[c].steps, 0);
+        assert_int_equal(calls.b.study.steps.list.items[1].start_ns, cases[c].second_us * 1000);
         if (cases[c].steps == 5)
-            assert_int_equal(b.study.steps.list.items[1].end_ns, (cases[c].second_us + 500) * 1000);
-        builder_free(&b);
+            assert_int_equal(calls.b.study.steps.list.items[1].end_ns,
+                             (cases[c].second_us + 500) * 1000);
+        builder_free(&calls.b);
     }
 }
 

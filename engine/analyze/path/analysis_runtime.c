@@ -462,23 +462,20 @@ static int by_call(const void *a, const void *b)
 static bool list_calls(struct counting *counting, struct arena *scratch,
                        struct function_calls *calls)
 {
-    static const struct str call = STR_INIT("EagerLocalExecute: __"), made = STR_INIT("inference_");
-    const struct profile   *profile = counting->study->profile;
+    const struct profile *profile = counting->study->profile;
 
     for (size_t f = 0; f < counting->path->frames.count; f++) {
         const struct frame *frame = &counting->path->frames.items[f];
         struct str name = profile_str(profile, event_activity(profile, frame->event)->name);
 
-        if (!str_starts(name, call))
+        if (!runs_is_call(name))
             continue;
-        name = str_slice(name, call.len, name.len);
-        name = str_starts(name, made) ? str_slice(name, made.len, name.len) : name;
-        if (!vec_push(&calls->list, scratch,
-                      (struct function_call) {
-                          event_start_ns(profile, frame->event),
-                          event_end_ns(profile, frame->event),
-                          profile->timelines.items[frame->timeline].host,
-                          facts_name(&counting->study->facts, str_without_number(name)) }) ||
+        if (!vec_push(
+                &calls->list, scratch,
+                (struct function_call) {
+                    event_start_ns(profile, frame->event), event_end_ns(profile, frame->event),
+                    profile->timelines.items[frame->timeline].host,
+                    facts_name(&counting->study->facts, str_without_number(runs_called(name))) }) ||
             calls->list.items[calls->list.count - 1].name == NO_ID)
             return false;
     }

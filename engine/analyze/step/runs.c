@@ -306,3 +306,17 @@ bool runs_dispatched(const struct profile *profile, struct arena *arena, struct 
         qsort(runs->list.items, runs->list.count, sizeof *runs->list.items, by_start);
     return true;
 }
+
+bool runs_is_call(struct str name)
+{
+    return str_starts(name, STR("EagerLocalExecute: __"));
+}
+
+struct str runs_called(struct str name)
+{
+    static const struct str call = STR_INIT("EagerLocalExecute: "), made = STR_INIT("__inference_");
+
+    if (str_starts(name, call))
+        name = str_slice(name, call.len, name.len);
+    return str_starts(name, made) ? str_slice(name, made.len, name.len) : name;
+}

@@ -35,5 +35,9 @@ bool runs_dispatched(const struct profile *profile, struct arena *arena, struct 
 /* Executor steps of captured tf.data functions, and of runs that fill queues: those are input work.
  * Values are 1. */
 bool runs_input_steps(const struct profile *profile, struct id_map *input_steps);
+/* The name of a call of a graph function by Python, "EagerLocalExecute: __inference_train_7". */
+bool runs_is_call(struct str name);
+/* The function's in it, "train_7"; the number tells its graphs apart. */
+struct str runs_called(struct str name);
 
 #endif

@@ -28,20 +28,9 @@ struct search {
     uint32_t *function_of, *call_of; /* by row of the markers */
 };
 
-/* A function's name has a number that tells graphs apart: steps show neither. */
-static struct str shown(struct str name)
-{
-    static const struct str call = STR_INIT("EagerLocalExecute: "), made = STR_INIT("__inference_");
-
-    if (str_starts(name, call))
-        name = str_slice(name, call.len, name.len);
-    return str_starts(name, made) ? str_slice(name, made.len, name.len) : name;
-}
-
 static bool is_call(const struct profile *profile, uint32_t event)
 {
-    return str_starts(profile_str(profile, event_activity(profile, event)->name),
-                      STR("EagerLocalExecute: __"));
+    return runs_is_call(profile_str(profile, event_activity(profile, event)->name));
 }
 
 /* The call around a run, on its own thread; NO_ID: none is recorded. */
@@ -297,7 +286,7 @@ static bool give_name(struct search *search, struct str name)
 /* One that does not train may be called on a data set of its own again and again. */
 static bool name_calls(struct search *search, const struct function *function)
 {
-    struct str name = shown(profile_str(search->profile, function->name));
+    struct str name = runs_called(profile_str(search->profile, function->name));
     char       text[200];
     bool       are_joined = false;
 

@@ -41,8 +41,8 @@ bool markers_are_alike(const struct markers *markers, struct arena *scratch);
 bool markers_inputs(struct profile const *profile, struct intern *names, struct arena *arena,
                     struct markers *markers);
 /* Updates by an optimizer of PyTorch, or rounds of those that take turns: from the end of the one
- * before, from where gradients are cleared for the next forward pass, or with the update where that
- * calls the forward pass itself, as Lightning's does. None where neither their ops tell what comes
+ * before, behind what follows that as it follows the last one; or with the update where that calls
+ * the forward pass itself, as Lightning's does. None where neither their ops tell what comes
  * again nor are they about as long as each other. */
 bool markers_updates(struct profile const *profile, struct intern *names, struct arena *arena,
                      struct markers *markers);
