@@ -16,6 +16,15 @@ void emit_number(struct table *table, int column, size_t row, double value)
         table->columns[column][row] = value;
 }
 
+void emit_source(const struct profile *profile, struct table *table, int column, size_t row,
+                 uint32_t source)
+{
+    if (source >= profile->sources.count)
+        return;
+    emit_name(table, column, row, profile->sources.items[source].file);
+    emit_number(table, column + 1, row, profile->sources.items[source].line);
+}
+
 uint32_t emit_scope(struct study *study, uint32_t name)
 {
     struct str text = intern_str(study->facts.names, name);

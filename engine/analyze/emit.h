@@ -8,6 +8,10 @@
 /* Sets a cell; NO_ID and id 0 of names leave it unknown. */
 void emit_name(struct table *table, int column, size_t row, uint32_t name);
 void emit_number(struct table *table, int column, size_t row, double value);
+/* File and line of a row of profile->sources, in `column` and the one behind it; nothing where it is
+ * no row. */
+void emit_source(const struct profile *profile, struct table *table, int column, size_t row,
+                 uint32_t source);
 /* Interned names of "a/b/c": "a/b", or 0 without a slash. */
 uint32_t emit_scope(struct study *study, uint32_t name);
 /* "[32,128]x[128,64]->[32,64]", interned; 0 when no shape is known, NO_ID past the budget. */

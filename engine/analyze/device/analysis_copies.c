@@ -352,10 +352,7 @@ static void fill_row(struct study *study, const struct windows *windows, struct 
         emit_number(table, BANDWIDTH, row, sum->bytes / sum->ns * 1e9);
     if (sum->pageable != PAGEABLE_UNKNOWN)
         emit_number(table, IS_PAGEABLE, row, sum->pageable == PAGEABLE_YES);
-    if (activity->source < profile->sources.count) {
-        emit_name(table, SOURCE_FILE, row, profile->sources.items[activity->source].file);
-        emit_number(table, SOURCE_LINE, row, profile->sources.items[activity->source].line);
-    }
+    emit_source(profile, table, SOURCE_FILE, row, activity->source);
 }
 
 static void add_to_facts(const struct copy_sum *sum, double steps, double values[FACT_COUNT])

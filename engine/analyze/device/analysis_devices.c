@@ -265,10 +265,7 @@ static void fill_gap(const struct study *study, struct table *table, size_t row,
         return;
     emit_name(table, G_HOST_ACTIVITY, row, event_activity(profile, top->host_event)->name);
     source = event_activity(profile, top->host_event)->source;
-    if (source >= profile->sources.count)
-        return;
-    emit_name(table, G_SOURCE_FILE, row, profile->sources.items[source].file);
-    emit_number(table, G_SOURCE_LINE, row, profile->sources.items[source].line);
+    emit_source(profile, table, G_SOURCE_FILE, row, source);
 }
 
 static bool fill_gaps(struct study *study, const struct windows *windows, struct arena *scratch)

@@ -421,10 +421,7 @@ static void fill_row(struct study *study, struct table *table, size_t row,
     if (study->devices && study->devices->rows.count > 0)
         emit_number(table, S_BUBBLE_NS, row, sum->bubble_ns / steps);
     emit_number(table, SHARE, row, sum->wait_ns / (double)windows->total_ns);
-    if (source >= profile->sources.count)
-        return;
-    emit_name(table, SOURCE_FILE, row, profile->sources.items[source].file);
-    emit_number(table, SOURCE_LINE, row, profile->sources.items[source].line);
+    emit_source(profile, table, SOURCE_FILE, row, source);
 }
 
 static bool emit_syncs(struct study *study, struct summer *summer)

@@ -117,10 +117,8 @@ static void emit_line(struct study *study, struct table *table, size_t row, int 
 {
     const struct profile *profile = study->profile;
 
-    if (source >= profile->sources.count || !profile_is_user_source(profile, source))
-        return;
-    emit_name(table, column, row, profile->sources.items[source].file);
-    emit_number(table, column + 1, row, profile->sources.items[source].line);
+    if (profile_is_user_source(profile, source))
+        emit_source(profile, table, column, row, source);
 }
 
 static bool write_cell(struct writer *writer, struct table *table, const struct cell *cell)

@@ -186,10 +186,7 @@ static void fill_row(const struct costs *costs, struct table *table, size_t row,
             emit_number(table, INTENSITY, row, cost->flops / cost->bytes);
     }
     fill_efficiency(costs, table, row, cost);
-    if (time->source < profile->sources.count) {
-        emit_name(table, SOURCE_FILE, row, profile->sources.items[time->source].file);
-        emit_number(table, SOURCE_LINE, row, profile->sources.items[time->source].line);
-    }
+    emit_source(profile, table, SOURCE_FILE, row, time->source);
 }
 
 /* Whether an op's bytes hold it: they take longer than its operations, and much of its time. What

@@ -126,10 +126,7 @@ static void fill_source(const struct profile *profile, struct table *table, size
                         uint32_t source)
 {
     source = profile_user_source(profile, source);
-    if (source >= profile->sources.count)
-        return;
-    emit_name(table, SOURCE_FILE, row, profile->sources.items[source].file);
-    emit_number(table, SOURCE_LINE, row, profile->sources.items[source].line);
+    emit_source(profile, table, SOURCE_FILE, row, source);
 }
 
 static void fill_op(struct study *study, struct table *table, size_t row, uint32_t id)

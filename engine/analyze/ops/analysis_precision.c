@@ -149,10 +149,7 @@ static bool add_cast(struct weigher *weigher, const struct work *work)
     emit_name(weigher->casts, C_NAME, row, work->name);
     emit_number(weigher->casts, C_CALLS, row, work->calls / weigher->steps);
     emit_number(weigher->casts, C_NS, row, work->ns / weigher->steps);
-    if (work->source < profile->sources.count) {
-        emit_name(weigher->casts, C_SOURCE_FILE, row, profile->sources.items[work->source].file);
-        emit_number(weigher->casts, C_SOURCE_LINE, row, profile->sources.items[work->source].line);
-    }
+    emit_source(profile, weigher->casts, C_SOURCE_FILE, row, work->source);
     if (work->op != NO_ID) {
         const struct op     *op = &profile->ops.items[work->op];
         const struct tensor *tensors = profile->tensors.items;

@@ -174,10 +174,7 @@ static bool emit(struct searching *searching, struct table *table, const struct 
     emit_number(table, ELEMENTS, row, walk->elements);
     emit_name(table, SHAPES, row, shapes);
     source = profile_user_source(profile, op->source);
-    if (source != NO_ID) {
-        emit_name(table, SOURCE_FILE, row, profile->sources.items[source].file);
-        emit_number(table, SOURCE_LINE, row, profile->sources.items[source].line);
-    }
+    emit_source(profile, table, SOURCE_FILE, row, source);
     return true;
 }
 

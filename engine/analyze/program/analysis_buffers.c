@@ -266,10 +266,7 @@ static bool add_alive(struct looking *looking, struct table *table, const struct
     emit_name(table, A_OP, row, op->name);
     emit_name(table, A_OP_TYPE, row, op->type);
     emit_name(table, A_SHAPES, row, emit_shapes(looking->study, op));
-    if (op->source < profile->sources.count) {
-        emit_name(table, A_SOURCE_FILE, row, profile->sources.items[op->source].file);
-        emit_number(table, A_SOURCE_LINE, row, profile->sources.items[op->source].line);
-    }
+    emit_source(profile, table, A_SOURCE_FILE, row, op->source);
     return true;
 }
 
