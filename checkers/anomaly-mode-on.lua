@@ -116,6 +116,7 @@ TensorFlow's checks are ops of a graph: priced as their part of computing and of
 
     return finding {
       title = title,
+      locations = p:lines_of("torch.gradient_checks_ns"),
       evidence = evidence,
       condition = condition,
       remedy = { text = "Turn anomaly detection off; turn it on only to look for a NaN.",

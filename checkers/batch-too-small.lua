@@ -128,7 +128,7 @@ local function of_pytorch(p, cfg)
   return finding {
     title = (is_unknown and "%s backward passes a step, of ops so short that the host often pauses between them"
              or "%s backward passes a step, each over %s rows"):format(fmt.whole(passes), fmt.count(rows)),
-    severity = is_unknown and "info" or "warn",
+    severity = is_unknown and "info" or "warn", locations = p:lines_of("torch.backward_ns"),
     evidence = { { "forward and backward passes a step", ns, "ns", share = ns / step_ns },
                  { "backward passes a step", passes, "count" },
                  is_unknown and { "pauses between forward ops a step", p.fact["torch.forward_gap_ns"], "ns" }
@@ -159,6 +159,7 @@ local function of_launches(p, cfg)
   return finding {
     title = ("%s backward passes a step lead to %s update%s, and the device waits for their launches"):format(
       fmt.whole(passes), fmt.whole(updates), updates > 1 and "s" or ""),
+    locations = p:lines_of("torch.backward_ns"),
     evidence = { { "host work that the device waits for, a step", ns, "ns", share = math.min(1, ns / step_ns) },
                  { "backward passes a step", passes, "count" }, { "updates a step", updates, "count" },
                  { "rows of a product, median", p.fact["torch.product_rows"] or 0, "count" },

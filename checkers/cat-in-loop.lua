@@ -10,6 +10,7 @@ local function of_appends(p, cfg)
   return finding {
     title = ("%s concatenations copy a long tensor to add a little to it: %s a step"):format(
         fmt.whole(count), fmt.ms(ns)),
+    locations = p:lines_of("torch.appends_ns"),
     evidence = { { "such concatenations a step", ns, "ns", share = math.min(1, ns / step_ns) },
                  { "how many", count, "count" } },
     condition = "what is added is at most a sixteenth of the result",
@@ -29,6 +30,7 @@ local function of_grown(p, cfg)
   return finding {
     title = ("%s concatenations put results together anew for each part that comes: %s a step"):format(
         fmt.whole(count), fmt.ms(ns)),
+    locations = p:lines_of("torch.grown_ns"),
     evidence = { { "such concatenations a step", ns, "ns", share = math.min(1, ns / step_ns) },
                  { "how many", count, "count" }, { "the last, with all parts", last_ns, "ns" } },
     condition = "each takes what the one before made, and one part more",

@@ -61,6 +61,7 @@ accelerators, which show the transposes themselves.]],
     return finding {
       title = title, severity = severity,
       subject = { op = "aten::conv2d" },
+      locations = p:lines_of("torch.conv_channels_first_ns"),
       evidence = evidence,
       condition = condition,
       remedy = { text = "Convert the model and its input once to channels-last.",

@@ -11,6 +11,7 @@ local function of_launches(p, cfg)
   if ns < cfg.min_share * step_ns then return nil end
   return finding {
     title = ("Clipping launches %s norms one by one: %s a step"):format(fmt.whole(norms), fmt.ms(ns)),
+    locations = p:lines_of("torch.clip_ns"),
     evidence = { { "clipping on the host a step", ns, "ns", share = math.min(1, ns / step_ns) },
                  { "its kernels a step", p.fact["torch.clip_ns"], "ns" },
                  { "norms a step", norms, "count" },
@@ -61,6 +62,7 @@ there.]],
 
     return finding {
       title = title,
+      locations = p:lines_of("torch.clip_ns"),
       evidence = evidence,
       condition = condition,
       remedy = REMEDY,

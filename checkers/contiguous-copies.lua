@@ -157,6 +157,7 @@ below min_share; a copy that makes a following product faster is worth keeping.]
 
     return finding {
       title = title,
+      locations = p:lines_of("torch.copies_ns"),
       evidence = evidence,
       condition = condition,
       remedy = { text = "Leave out what only reorders: most ops take strided tensors; "

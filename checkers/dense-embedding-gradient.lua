@@ -26,6 +26,7 @@ local function of_pytorch(p, cfg)
 
   return finding {
     title = title,
+    locations = p:lines_of("torch.embedding_gradient_ns"),
     evidence = evidence,
     condition = condition,
     remedy = { text = "Make the gradient sparse, so that only the rows looked up are written and updated.",

@@ -1,9 +1,9 @@
 -- A forward pass runs again whose results no backward pass needs, or a backward pass runs twice.
-local function second_forward(p, ns, products, severity)
+local function second_forward(p, fact, ns, products, severity)
   local trains = severity == "warn"
   return finding {
     title = ("A second forward pass takes %s a step, and no backward pass uses it"):format(fmt.ms(ns)),
-    severity = severity,
+    severity = severity, locations = p:lines_of(fact),
     evidence = { { "second forward pass a step", ns, "ns", share = math.min(1, ns / p.fact["step.ns"]) },
                  { "products in it a step", products, "count" } },
     condition = ("%s products repeat trained ones and no backward node belongs to them"):format(fmt.count(products)),
@@ -22,7 +22,7 @@ local function twice_backward(p, ns, nodes, times)
   return finding {
     title = ("The backward pass runs %s over the same calls: %s a step"):format(
       times > 0 and fmt.whole(times) .. " times" or "twice", fmt.ms(ns)),
-    severity = "warn",
+    severity = "warn", locations = p:lines_of("torch.backward_again_ns"),
     evidence = { { "backward nodes that ran before, a step", ns, "ns", share = math.min(1, ns / p.fact["step.ns"]) },
                  { "such nodes a step", nodes, "count" } },
     condition = ("%s nodes of the backward pass run again for the same forward call"):format(fmt.whole(nodes)),
@@ -50,7 +50,7 @@ local function walked_again(p, ns, times)
   return finding {
     title = ("Backward passes go over the same calls %s times a step: %s too much"):format(fmt.whole(times),
       fmt.ms(ns)),
-    severity = share >= 0.25 and "warn" or "info",
+    severity = share >= 0.25 and "warn" or "info", locations = p:lines_of("torch.walked_ns"),
     evidence = { { "nodes beyond two a call, and for what they made, a step", ns, "ns", share = share },
                  { "times a step", times, "count" } },
     condition = ("%s nodes of one call in a step, 5 accepted"):format(fmt.whole(times)),
@@ -92,7 +92,7 @@ local function built_again(p, least_ns)
   if not worst then return nil end
   return finding {
     title = worst.title:format(fmt.ms(ns)),
-    severity = "warn",
+    severity = "warn", locations = p:lines_of(worst.fact),
     evidence = { { worst.what, ns, "ns", share = ns / step_ns }, { worst.counted, p.fact[worst.count], "count" } },
     condition = ("what need not run takes %s of the step, %s accepted"):format(
       fmt.pct(ns / step_ns), fmt.pct(least_ns / step_ns)),
@@ -745,9 +745,9 @@ back.]],
     if products == 0 or ns < least_ns then
       if untrained_ns < least_ns then return nil end
       -- Without gradients it may be another model: a teacher, a target network.
-      return second_forward(p, untrained_ns, p.fact["torch.untrained_products"], "info")
+      return second_forward(p, "torch.untrained_forward_ns", untrained_ns, p.fact["torch.untrained_products"], "info")
     end
-    return second_forward(p, ns, products, "warn")
+    return second_forward(p, "torch.repeated_forward_ns", ns, products, "warn")
   end,
 
   examples = {

@@ -11,6 +11,7 @@ local function of_pytorch(p, cfg)
   return finding {
     title = ("The dense gradient of a table of %s rows and its update take %s a step"):format(
       fmt.count(rows), fmt.ms(ns)),
+    locations = p:lines_of("torch.embedding_gradient_ns"),
     evidence = { { "gradient and update of the table a step", ns, "ns", share = ns / step_ns },
                  { "rows", rows, "count" }, { "lookups a step", lookups, "count" },
                  { "share of such tables in all gradients", share, "share" } },

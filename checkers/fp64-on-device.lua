@@ -9,6 +9,12 @@ local function starts_ns(p, ops)
   return ns
 end
 
+-- Where ops do not say their line, frames of Python around them may.
+local function lines_of_doubles(p)
+  local work = p:has("work") and p:table("work"):where { dtype = { like = "^(float64|double|complex128)$" } }
+  return work and work:top("ns", 3):places() or nil
+end
+
 return rule {
   id = "fp64-on-device", api = 1, version = "1.0.0",
   title = "Work runs in double precision",
@@ -109,7 +115,7 @@ library stand for them; such products alone do not, for the library is off on ma
                    pytorch = "x = x.float()  # numpy arrays are float64" }
     return finding {
       title = ("Double precision takes %s of each step"):format(fmt.ms(ns)),
-      evidence = evidence, locations = worst:places(),
+      evidence = evidence, locations = #worst:places() > 0 and worst:places() or lines_of_doubles(p),
       condition = ("double-precision ops take %s of the step, %s accepted"):format(
         fmt.pct(share), fmt.pct(cfg.min_share)),
       remedy = { text = "Convert to single precision where data enter the program.", code = code[p.framework] },

@@ -84,6 +84,7 @@ on.]],
       title = ("%s %s of each step, and nothing is trained"):format(
         drop_ns >= norm_ns and "Dropout takes" or "Statistics of batches for batch norm take",
         fmt.ms(math.max(drop_ns, norm_ns))),
+      locations = p:lines_of(drop_ns >= norm_ns and "torch.dropout_ns" or "torch.own_statistics_ns"),
       evidence = evidence,
       condition = ("%s of the step, %s accepted; no backward node in any step"):format(
         fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),

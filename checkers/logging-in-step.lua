@@ -25,6 +25,7 @@ local function statistics(p, cfg)
   if reads < cfg.min_reads or share < cfg.min_share then return nil end
   return finding {
     title = ("%s statistics of tensors are taken and read in each step: %s"):format(fmt.whole(reads), fmt.ms(ns)),
+    locations = p:lines_of("torch.statistics_ns"),
     evidence = { { "taking and reading them a step", ns, "ns", share = share },
                  { "values read a step", reads, "count" } },
     condition = ("%s values are read, %s accepted; they take %s of the step"):format(fmt.whole(reads),
@@ -76,6 +77,7 @@ Silent for checkpoints and TensorFlow summaries, which have rules of their own, 
       share = print_ns / p.fact["step.ns"]
       return finding {
         title = ("Tensors are formatted for printing: %s of each step"):format(fmt.ms(print_ns)),
+        locations = p:lines_of("torch.formatted_ns"),
         evidence = { { "reading values one by one a step", print_ns, "ns", share = math.min(share, 1) } },
         condition = ("formatting takes %s of the step, %s accepted"):format(fmt.pct(share), fmt.pct(cfg.min_share)),
         remedy = { text = "Print every 100 steps, and scalars instead of whole tensors.",

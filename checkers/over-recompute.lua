@@ -7,6 +7,7 @@ local function of_pytorch(p, cfg)
   if ns < cfg.min_share * step_ns then return nil end
   return finding {
     title = ("Layers that run again in the backward pass take %s a step"):format(fmt.ms(ns)),
+    locations = p:lines_of("torch.recomputed_ns"),
     evidence = { { "recomputing a step", ns, "ns", share = math.min(ns / step_ns, 1) },
                  { "layers run again a step", calls, "count" } },
     condition = ("recomputed layers take %s of the step, %s accepted"):format(fmt.pct(ns / step_ns),

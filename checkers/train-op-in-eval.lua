@@ -84,6 +84,7 @@ gradients are spelled out in ops that can be differentiated.]],
 
     return finding {
       title = title,
+      locations = p:lines_of("torch.forward_ns"),
       evidence = evidence,
       condition = condition,
       remedy = { text = "Run inference without recording: results are not kept and memory is given back at once.",

@@ -16,6 +16,7 @@ local function by_hand(p, cfg)
   if ns < cfg.min_share * step_ns then return nil end
   return finding {
     title = ("A loop over the parameters calls %s ops a step: %s"):format(fmt.whole(calls), fmt.ms(ns)),
+    locations = p:lines_of("torch.by_hand_ns"),
     evidence = { { "the loop a step", ns, "ns", share = math.min(1, ns / step_ns) },
                  { "ops it calls a step", calls, "count" }, { "of them, those that write", writes, "count" } },
     condition = ("%s ops a step behind the backward pass, none over many parameters"):format(fmt.whole(calls)),
@@ -37,6 +38,7 @@ local function of_launches(p, cfg)
   if ns < cfg.min_share * p.fact["step.ns"] then return nil end
   return finding {
     title = ("The optimizer launches %s ops a step one by one: %s"):format(fmt.whole(calls), fmt.ms(ns)),
+    locations = p:lines_of("torch.update_ns"),
     evidence = { { "optimizer on the host a step", ns, "ns", share = math.min(1, ns / p.fact["step.ns"]) },
                  { "its kernels a step", p.fact["torch.update_ns"], "ns" },
                  { "ops it calls a step", calls, "count" },
@@ -155,7 +157,7 @@ compiled spells an optimizer out, the time of its passes over large weights is a
 
     if is_grouped then
       return finding {
-        title = title, evidence = evidence, condition = condition,
+        title = title, locations = p:lines_of("torch.update_ns"), evidence = evidence, condition = condition,
         remedy = { text = "Put parameters of the same rate and decay into one group: lists are updated group by group.",
                    code = 'optimizer = torch.optim.AdamW([{"params": matrices, "weight_decay": 0.05}, '
                      .. '{"params": biases, "weight_decay": 0.0}], fused=True)' },
@@ -165,6 +167,7 @@ compiled spells an optimizer out, the time of its passes over large weights is a
     end
     return finding {
       title = title,
+      locations = p:lines_of("torch.update_ns"),
       evidence = evidence,
       condition = condition,
       remedy = { text = "Let one op update all parameters.",

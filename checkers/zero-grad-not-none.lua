@@ -41,6 +41,7 @@ gradients that no backward pass handed over. Silent when gradients are dropped, 
 
     return finding {
       title = title,
+      locations = p:lines_of("torch.clear_ns"),
       evidence = evidence,
       condition = condition,
       remedy = { text = "Drop the gradients; the next backward pass makes those it needs, and parameters without one "

@@ -207,6 +207,17 @@ local function spelled_out(p, formula)
   }
 end
 
+-- The lines of the user's program at which most of the time lies that a fact about PyTorch's steps counts, as a
+-- finding's locations; nil where none is known.
+local LINES_OF_A_FACT = 2
+local function lines_of(p, fact)
+  for _, name in ipairs { "eager_step_lines", "eager_waste_lines" } do
+    local rows = p:has(name) and p:table(name):where { fact = fact }
+    if rows and rows:count() > 0 then return rows:top("ns", LINES_OF_A_FACT):places() end
+  end
+  return nil
+end
+
 local function in_excess(p, kind)
   if not p:has("excess") then return nil end
   local cells = p:table("excess"):where { flaw = kind.flaw, cause = kind.cause, detail = kind.detail }
@@ -406,6 +417,7 @@ function host.profile(format, framework)
   function p:names(list) return host.names(list) end
   function p:spelled_out(formula) return spelled_out(p, formula) end
   function p:is_large(row, size, least) return is_large(row, size, least) end
+  function p:lines_of(fact) return lines_of(p, fact) end
   function p:in_excess(kind) return in_excess(p, kind) end
   function p:host_limit() return host_limit(p) end
   function p:stalled_ns() return stalled_ns(p) end

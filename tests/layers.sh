@@ -25,13 +25,13 @@ only() {
 #    room                  looks into                          doors
 rooms='
 analyze/recording          -                                   excerpt
-analyze/step               -                                   steps,window,runs,run_programs,start_up,step_sessions,engine_mark
+analyze/step               -                                   steps,window,runs,run_programs,start_up,step_sessions,engine_mark,own_lines
 analyze/device             step                                async_ops,device_activity
 analyze/path               step,device                         path,work,leaves,part.def
 analyze/memory             step,device                         -
 analyze/comm               step,device                         collective_list,rank_times
 analyze/eager              step,device                         eager_calls
-analyze/kernel             device,eager                        kernel_names,kernel_times
+analyze/kernel             step,device,eager                   kernel_names,kernel_times
 analyze/ops                step,device,kernel                  op_times,op_cost
 analyze/program            step,ops                            program_view
 analyze/serving            step,device,ops                     -

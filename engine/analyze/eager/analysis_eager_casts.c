@@ -25,7 +25,7 @@ static const struct table_spec tables[] = {
 };
 
 struct cast {
-    uint32_t op, event; /* op: a row of profile->ops, or NO_ID */
+    uint32_t op, source; /* rows of profile->ops and profile->sources, or NO_ID */
     double   count, ns;
 };
 struct counter {
@@ -84,11 +84,11 @@ static bool count_cast(struct counter *counter, uint32_t key, const struct cast 
 static bool look_at(struct counter *counter, const struct eager_call *call)
 {
     const struct profile *profile = counter->study->profile;
-    struct cast           cast = { call->op, call->event, 1, call->work_ns };
+    struct cast           cast = { call->op, call->source, 1, call->work_ns };
     bool                  is_inside;
 
     if (!profile->has_shapes) {
-        cast = (struct cast) { NO_ID, call->event, 1, call->cast_ns };
+        cast = (struct cast) { NO_ID, call->source, 1, call->cast_ns };
         return call->phase != PHASE_FORWARD || call->cast_ns <= 0 ||
                count_cast(counter, length_of(cast.ns), &cast);
     }
@@ -104,7 +104,6 @@ static bool add_row(struct counter *counter, struct table *table, const struct c
     struct study         *study = counter->study;
     const struct profile *profile = study->profile;
     const struct op      *op = cast->op != NO_ID ? &profile->ops.items[cast->op] : NULL;
-    uint32_t              source = event_activity(profile, cast->event)->source;
     size_t                row = table_add(table, study->arena);
 
     if (row == SIZE_MAX)
@@ -118,10 +117,7 @@ static bool add_row(struct counter *counter, struct table *table, const struct c
                   facts_name(&study->facts,
                              str_from(dtype_name(
                                  (enum dtype)profile->tensors.items[op->first_input].dtype))));
-    if (source < profile->sources.count) {
-        emit_name(table, SOURCE_FILE, row, profile->sources.items[source].file);
-        emit_number(table, SOURCE_LINE, row, profile->sources.items[source].line);
-    }
+    emit_source(profile, table, SOURCE_FILE, row, cast->source);
     return true;
 }
 

@@ -247,7 +247,7 @@ static void count_match(struct matcher *matcher, size_t idiom, size_t first, siz
         const struct eager_call *call = &matcher->calls->list.items[matcher->call_of[first]];
 
         found->first_type = call->type;
-        found->source = event_activity(matcher->study->profile, call->event)->source;
+        found->source = call->source;
     }
     found->count++;
     for (uint32_t i = matcher->call_of[first]; i <= matcher->call_of[end - 1]; i++) {
@@ -394,10 +394,7 @@ static bool add_row(struct matcher *matcher, struct table *table, size_t idiom)
     if (found->pivot_op != NO_ID)
         emit_name(table, SHAPES, row, emit_shapes(study, &profile->ops.items[found->pivot_op]));
     emit_name(table, FIRST_OP, row, found->first_type);
-    if (found->source < profile->sources.count) {
-        emit_name(table, SOURCE_FILE, row, profile->sources.items[found->source].file);
-        emit_number(table, SOURCE_LINE, row, profile->sources.items[found->source].line);
-    }
+    emit_source(profile, table, SOURCE_FILE, row, found->source);
     return true;
 }
 

@@ -437,7 +437,6 @@ static bool add_row(struct finder *finder, struct table *table, const struct loo
     const struct eager_call *first = &finder->calls->list.items[loop->first_call];
     double                   steps = (double)finder->calls->windows.count;
     double                   factor = eager_median_factor(finder->calls);
-    uint32_t                 source = event_activity(profile, first->event)->source;
     double                   body = loop->calls / loop->repeats;
     const struct {
         int    column;
@@ -484,10 +483,7 @@ static bool add_row(struct finder *finder, struct table *table, const struct loo
     emit_name(table, OPS, row, name_body(finder, loop, body));
     if (first->op != NO_ID)
         emit_name(table, SHAPES, row, emit_shapes(study, &profile->ops.items[first->op]));
-    if (source < profile->sources.count) {
-        emit_name(table, SOURCE_FILE, row, profile->sources.items[source].file);
-        emit_number(table, SOURCE_LINE, row, profile->sources.items[source].line);
-    }
+    emit_source(profile, table, SOURCE_FILE, row, first->source);
     return true;
 }
 

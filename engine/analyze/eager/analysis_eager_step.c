@@ -6,12 +6,14 @@
 #include "analyze/analysis.h"
 #include "analyze/eager/eager_calls.h"
 #include "analyze/eager/eager_grown.h"
+#include "analyze/eager/eager_lines.h"
 #include "analyze/eager/eager_models.h"
 #include "analyze/eager/eager_pauses.h"
 #include "analyze/eager/eager_repeats.h"
 #include "analyze/eager/eager_tables.h"
 #include "analyze/eager/eager_updates.h"
 #include "analyze/emit.h"
+#include "analyze/step/own_lines.h"
 #include "base/sample.h"
 #include "base/sort.h"
 #include "model/op_class.h"
@@ -177,6 +179,11 @@ static const struct fact_spec produces[] = {
                       "calls of one model in the whole recording, as stacks of Python tell" },
 };
 
+static const struct table_spec tables[] = {
+    { "eager_step_lines", "lines of the program at which the parts of an eager step lie",
+      eager_line_columns, EAGER_LINE_COLUMNS },
+};
+
 enum trait {
     TRAIT_NONE,
     TRAIT_NORM,
@@ -222,8 +229,17 @@ struct summer {
     struct eager_tables       tables;
     VEC(double) recorded_ns;       /* durations of the calls that a backward node is for */
     VEC(int64_t) backward_ends_ns; /* of backward calls of all threads, in order */
-    double sums[FACT_COUNT];
+    struct eager_lines lines;
+    double             sums[FACT_COUNT];
 };
+
+/* Time that a fact counts, of a call. */
+static void spend(struct summer *summer, enum step_fact fact, const struct eager_call *call,
+                  double ns)
+{
+    summer->sums[fact] += ns;
+    eager_lines_add(&summer->lines, fact, call->source, ns);
+}
 
 static enum trait trait_of(struct summer *summer, uint32_t type)
 {
@@ -266,11 +282,11 @@ static void count_conv(struct summer *summer, const struct eager_call *call)
     const struct tensor  *weight = profile_op_input(profile, call->op, 1);
     double                ns = call->work_ns + call->backward_ns;
 
-    summer->sums[CONV_NS] += ns;
+    spend(summer, CONV_NS, call, ns);
     if (!input || !weight || input->rank != 4 || weight->rank != 4 || input->dims[1] <= 4 ||
         channel_stride(profile, call->event) <= 1)
         return;
-    summer->sums[CONV_FIRST_NS] += ns;
+    spend(summer, CONV_FIRST_NS, call, ns);
     if (weight->dims[1] == 1)
         summer->sums[CONV_FIRST_DEPTHWISE_NS] += ns;
 }
@@ -330,7 +346,7 @@ static bool count_forward(struct summer *summer, uint32_t at, const struct eager
     uint32_t                 op = summer->study->profile->has_shapes ? call->op : NO_ID;
     struct eager_product     product = { at, op, call->backward_ns > 0, call->sequence >= 0 };
 
-    summer->sums[FORWARD_NS] += ns;
+    spend(summer, FORWARD_NS, call, ns);
     summer->sums[FORWARD_CALLS]++;
     summer->sums[RECORDED_CALLS] += call->sequence >= 0;
     if (call->backward_ns > 0 &&
@@ -345,21 +361,24 @@ static bool count_forward(struct summer *summer, uint32_t at, const struct eager
         summer->sums[FORWARD_GAP_NS] += pause_ns;
         /* What was copied is given back to the system, which takes no longer than writing it. */
         if (is_append(summer, before))
-            summer->sums[APPENDS_NS] += pause_ns < before->work_ns ? pause_ns : before->work_ns;
+            spend(summer, APPENDS_NS, before,
+                  pause_ns < before->work_ns ? pause_ns : before->work_ns);
     }
-    summer->sums[DROPOUT_NS] += dropout_ns(summer, call);
+    spend(summer, DROPOUT_NS, call, dropout_ns(summer, call));
     if (takes_own_statistics(summer->study->profile, call, before))
-        summer->sums[OWN_STATISTICS_NS] += ns;
+        spend(summer, OWN_STATISTICS_NS, call, ns);
     if (trait == TRAIT_COPY && call->conversion_ns > 0) {
         summer->sums[COPIES_COUNT]++;
-        summer->sums[COPIES_NS] += ns + call->backward_ns;
+        spend(summer, COPIES_NS, call, ns + call->backward_ns);
     }
     if (is_append(summer, call)) {
         summer->sums[APPENDS_COUNT]++;
-        summer->sums[APPENDS_NS] += ns;
+        spend(summer, APPENDS_NS, call, ns);
     }
     if (trait == TRAIT_CONV)
         count_conv(summer, call);
+    if (trait == TRAIT_EMBEDDING)
+        eager_lines_add(&summer->lines, EMBEDDING_NS, call->source, call->backward_ns);
     if (trait == TRAIT_EMBEDDING &&
         !eager_tables_add(&summer->tables, summer->study->profile, call, summer->scratch))
         return false;
@@ -375,21 +394,24 @@ static void count_other(struct summer *summer, const struct eager_call *call)
     if (call->phase == PHASE_UPDATE) {
         if (summer->calls->is_on_device)
             summer->sums[UPDATE_NS] += ns;
+        eager_lines_add(&summer->lines, UPDATE_NS, call->source, ns);
         summer->sums[UPDATE_CALLS]++;
         summer->sums[UPDATE_FUSED_CALLS] += trait == TRAIT_FUSED;
         summer->sums[UPDATE_READBACKS] += trait == TRAIT_READBACK;
     }
+    if (call->phase == PHASE_CLEAR)
+        eager_lines_add(&summer->lines, CLEAR_NS, call->source, ns);
     /* Formulas of gradients use plain products; layers there are the forward pass, run again. */
     if (call->phase == PHASE_BACKWARD &&
         (trait == TRAIT_LAYER || trait == TRAIT_CONV ||
          (trait == TRAIT_PRODUCT &&
           str_equal(profile_str(summer->study->profile, call->type), STR("aten::linear"))))) {
         summer->sums[RECOMPUTED_CALLS]++;
-        summer->sums[RECOMPUTED_NS] += ns;
+        spend(summer, RECOMPUTED_NS, call, ns);
     }
     if (call->phase == PHASE_BACKWARD && trait == TRAIT_CHECK) {
         summer->sums[CHECK_COUNT]++;
-        summer->sums[CHECK_NS] += ns;
+        spend(summer, CHECK_NS, call, ns);
     }
     if (call->phase == PHASE_BACKWARD && trait == TRAIT_EMBEDDING && !call->is_sparse)
         summer->sums[EMBEDDING_NS] += ns;
@@ -457,8 +479,20 @@ static void count_clip(struct summer *summer, uint32_t first, uint32_t end)
     host_ns = (double)(calls[end - 1].end_ns - calls[first].start_ns);
     summer->sums[CLIP_NORMS] += norms;
     summer->sums[CLIP_CALLS] += end - first;
-    summer->sums[CLIP_NS] += summer->calls->is_on_device ? work_ns : host_ns;
+    spend(summer, CLIP_NS, &calls[first], summer->calls->is_on_device ? work_ns : host_ns);
     summer->sums[CLIP_HOST_NS] += host_ns;
+}
+
+/* A pass that runs again, at the line where it parts from the one that it repeats. */
+static void place_repeat(struct summer *summer, enum step_fact fact, const struct eager_pair *pair)
+{
+    const struct eager_call *calls = summer->calls->list.items;
+
+    if (pair->ns > 0)
+        eager_lines_add(&summer->lines, fact,
+                        own_line_apart(summer->study, summer->calls->is_user,
+                                       calls[pair->call].event, calls[pair->of].event),
+                        pair->ns);
 }
 
 static bool count_calls(struct summer *summer)
@@ -466,7 +500,7 @@ static bool count_calls(struct summer *summer)
     const struct eager_call *calls = summer->calls->list.items;
     uint32_t                 count = (uint32_t)summer->calls->list.count, first = 0;
     struct eager_repeats     repeated;
-    struct eager_tables_sum  tables;
+    struct eager_tables_sum  largest;
 
     if (!find_backward_ends(summer))
         return false;
@@ -490,15 +524,17 @@ static bool count_calls(struct summer *summer)
     sample_middle(summer->recorded_ns.items, summer->recorded_ns.count);
     summer->sums[RECORDED_SHORT_NS] =
         sample_middle(summer->recorded_ns.items, summer->recorded_ns.count / 2);
-    tables = eager_tables_sum(&summer->tables, summer->study->profile, summer->calls);
-    summer->sums[EMBEDDING_ROWS] = tables.rows;
-    summer->sums[EMBEDDING_LOOKUPS] = tables.lookups;
-    summer->sums[EMBEDDING_ELEMENTS] = tables.elements;
+    largest = eager_tables_sum(&summer->tables, summer->study->profile, summer->calls);
+    summer->sums[EMBEDDING_ROWS] = largest.rows;
+    summer->sums[EMBEDDING_LOOKUPS] = largest.lookups;
+    summer->sums[EMBEDDING_ELEMENTS] = largest.elements;
     repeated = eager_repeats_count(summer->calls, &summer->products);
     summer->sums[REPEATED_PRODUCTS] = repeated.products;
     summer->sums[REPEATED_NS] = repeated.ns;
     summer->sums[UNTRAINED_PRODUCTS] = repeated.untrained_products;
     summer->sums[UNTRAINED_NS] = repeated.untrained_ns;
+    place_repeat(summer, REPEATED_NS, &repeated.longest);
+    place_repeat(summer, UNTRAINED_NS, &repeated.longest_untrained);
     return true;
 }
 
@@ -519,6 +555,10 @@ static void count_ranges(struct summer *summer)
         summer->sums[UPDATE_NS] = summer->sums[UPDATE_HOST_NS];
     for (size_t i = 0; i < calls->nodes.count; i++)
         summer->sums[BACKWARD_NS] += calls->nodes.items[i].work_ns;
+    if (calls->nodes.count > 0)
+        eager_lines_add(&summer->lines, BACKWARD_NS,
+                        own_line(summer->study, calls->is_user, calls->nodes.items[0].event),
+                        summer->sums[BACKWARD_NS]);
     if (calls->is_on_device)
         summer->sums[CLEAR_NS] = calls->cleared.ns;
     summer->sums[BACKWARD_NODES] = (double)calls->nodes.count;
@@ -573,6 +613,10 @@ static bool count_updates(struct summer *summer)
     summer->sums[AGAIN_NODES] = updates.again_nodes;
     summer->sums[PASSES] = updates.passes;
     summer->sums[PRODUCT_ROWS] = updates.product_rows;
+    eager_lines_add(&summer->lines, BY_HAND_NS, updates.by_hand_source, updates.by_hand_ns);
+    eager_lines_add(&summer->lines, AGAIN_NS,
+                    own_line(summer->study, summer->calls->is_user, updates.again_event),
+                    updates.again_ns);
     return true;
 }
 
@@ -586,6 +630,7 @@ static bool count_rest(struct summer *summer)
     summer->sums[GROWN_COUNT] = grown.count;
     summer->sums[GROWN_NS] = grown.ns;
     summer->sums[GROWN_LAST_NS] = grown.last_ns;
+    eager_lines_add(&summer->lines, GROWN_NS, grown.source, grown.ns);
     return true;
 }
 
@@ -597,6 +642,7 @@ static bool sum(struct summer *summer, struct eager_calls *calls)
     if (!eager_calls_get(study, summer->scratch, calls))
         return false;
     summer->calls = calls;
+    eager_lines_init(&summer->lines, summer->scratch);
     summer->trait_of = arena_alloc(summer->scratch, (size_t)study->profile->names.count + 1);
     if (!summer->trait_of || !count_calls(summer) || !count_updates(summer) ||
         !count_rest(summer) ||
@@ -608,7 +654,8 @@ static bool sum(struct summer *summer, struct eager_calls *calls)
             summer->sums[i] *= eager_median_factor(calls);
     summer->sums[PAUSES_NS] = pauses_ns * (double)calls->windows.count;
     summer->sums[LONGEST_PAUSE_NS] = longest_ns * (double)calls->windows.count;
-    return set_facts(summer, calls);
+    return set_facts(summer, calls) && eager_lines_emit(study, &summer->lines, produces, &tables[0],
+                                                        (double)calls->windows.count);
 }
 
 static bool run(struct study *study, struct err *err)
@@ -618,7 +665,7 @@ static bool run(struct study *study, struct err *err)
     struct summer      summer = { .study = study, .scratch = &scratch };
     bool               is_done;
 
-    if (!eager_applies(study, "torch."))
+    if (!eager_applies(study, "torch.|eager_step_lines"))
         return true;
     is_done = sum(&summer, &calls);
     arena_free(&scratch);
@@ -630,5 +677,7 @@ const struct analysis analysis_eager_step = {
     .summary = "parts of an eager training step and work in it that nothing uses",
     .produces = produces,
     .produces_count = ARRAY_COUNT(produces),
+    .tables = tables,
+    .table_count = ARRAY_COUNT(tables),
     .run = run,
 };

@@ -7,9 +7,11 @@
 #include "analyze/analysis.h"
 #include "analyze/eager/eager_calls.h"
 #include "analyze/eager/eager_kinds.h"
+#include "analyze/eager/eager_lines.h"
 #include "analyze/eager/eager_validation.h"
 #include "analyze/eager/eager_walks.h"
 #include "analyze/emit.h"
+#include "analyze/step/own_lines.h"
 
 enum waste_fact {
     STATISTICS_NS,
@@ -85,8 +87,14 @@ static const struct {
       OF_CONSTANT },
 };
 
+static const struct table_spec tables[] = {
+    { "eager_waste_lines", "lines of the program at which work lies that repeats what was known",
+      eager_line_columns, EAGER_LINE_COLUMNS },
+};
+
 struct recurrence { /* the same work of one step */
-    double count, ns;
+    double   count, ns;
+    uint32_t source; /* of the last one */
 };
 struct finder {
     struct study             *study;
@@ -95,8 +103,17 @@ struct finder {
     struct arena             *scratch;
     uint8_t                  *is;    /* by name */
     struct eager_kind        *kinds; /* by name */
+    struct eager_lines        lines;
     double                    sums[FACT_COUNT];
 };
+
+/* Time that a fact counts, of calls that begin with one. */
+static void spend(struct finder *finder, enum waste_fact fact, const struct eager_call *call,
+                  double ns)
+{
+    finder->sums[fact] += ns;
+    eager_lines_add(&finder->lines, fact, call->source, ns);
+}
 
 static uint8_t part_of(struct finder *finder, uint32_t type)
 {
@@ -153,7 +170,7 @@ static void count_statistics(struct finder *finder)
         if (has_reduced && eager_is_unrecorded(&calls[i]) &&
             traits_of(finder, calls[i].type) & IS_READBACK) {
             finder->sums[STATISTICS_READS]++;
-            finder->sums[STATISTICS_NS] += eager_span(finder->calls, first, i + 1);
+            spend(finder, STATISTICS_NS, &calls[i], eager_span(finder->calls, first, i + 1));
         }
         first = i + 1;
         has_reduced = false;
@@ -185,7 +202,7 @@ static void count_formatted(struct finder *finder)
             reads += (traits & IS_READBACK) != 0;
         }
         if (marks >= FEWEST_MARKS && reads >= FEWEST_READS)
-            finder->sums[FORMATTED_NS] += eager_span(finder->calls, first, end);
+            spend(finder, FORMATTED_NS, &calls[first], eager_span(finder->calls, first, end));
         end = end > first ? end : first + 1;
     }
 }
@@ -261,7 +278,7 @@ static bool gets_rows(struct finder *finder, size_t first, size_t end)
 }
 
 static bool count_recurrence(struct id_map *rows, struct recurrence *recurrences, uint32_t *count,
-                             uint64_t hash, double ns)
+                             uint64_t hash, uint32_t source, double ns)
 {
     uint32_t row = id_map_get(rows, hash);
 
@@ -272,6 +289,7 @@ static bool count_recurrence(struct id_map *rows, struct recurrence *recurrences
     }
     recurrences[row].count++;
     recurrences[row].ns += ns;
+    recurrences[row].source = source;
     return true;
 }
 
@@ -279,13 +297,14 @@ static bool count_recurrence(struct id_map *rows, struct recurrence *recurrences
 static void sum_recurrences(struct finder *finder, const struct recurrence *recurrences,
                             uint32_t count, double least, enum waste_fact ns_fact)
 {
-    double steps = (double)finder->calls->windows.count;
+    double steps = (double)finder->calls->windows.count, ns;
 
     for (uint32_t i = 0; i < count; i++) {
         if (recurrences[i].count < least * steps)
             continue;
-        finder->sums[ns_fact] +=
-            recurrences[i].ns - recurrences[i].ns * steps / recurrences[i].count;
+        ns = recurrences[i].ns - recurrences[i].ns * steps / recurrences[i].count;
+        finder->sums[ns_fact] += ns;
+        eager_lines_add(&finder->lines, ns_fact, recurrences[i].source, ns);
         finder->sums[ns_fact + 1] += recurrences[i].count - steps;
     }
 }
@@ -310,7 +329,8 @@ static bool count_constants(struct finder *finder)
         end = constant_end(finder, i, &hash);
         end = end > i ? end : i + 1;
         if (end - i >= FEWEST_CALLS && !gets_rows(finder, i, end) &&
-            !count_recurrence(&rows, recurrences, &count, hash, eager_span(finder->calls, i, end)))
+            !count_recurrence(&rows, recurrences, &count, hash, calls[i].source,
+                              eager_span(finder->calls, i, end)))
             return false;
     }
     sum_recurrences(finder, recurrences, count, FEWEST_A_STEP, CONSTANTS_NS);
@@ -445,7 +465,7 @@ static bool count_weights(struct finder *finder)
         ns = eager_span(finder->calls, first, i);
         for (size_t j = first; j < i; j++)
             ns += calls[j].backward_ns;
-        if (!count_recurrence(&rows, recurrences, &count, hash, ns))
+        if (!count_recurrence(&rows, recurrences, &count, hash, calls[first].source, ns))
             return false;
         uses++;
         since = last;
@@ -466,6 +486,7 @@ static bool find(struct finder *finder, struct eager_calls *calls)
     if (!eager_calls_get(study, finder->scratch, calls))
         return false;
     finder->calls = calls;
+    eager_lines_init(&finder->lines, finder->scratch);
     finder->is = arena_alloc(finder->scratch, (size_t)study->profile->names.count + 1);
     finder->kinds = arena_new_array(finder->scratch, struct eager_kind,
                                     (size_t)study->profile->names.count + 1);
@@ -479,7 +500,15 @@ static bool find(struct finder *finder, struct eager_calls *calls)
         return false;
     finder->sums[VALIDATION_NS] = validation.ns;
     finder->sums[VALIDATION_PRODUCTS] = validation.products;
+    if (validation.begin != NO_ID)
+        eager_lines_add(&finder->lines, VALIDATION_NS,
+                        own_line_apart(study, calls->is_user,
+                                       calls->list.items[validation.begin].event,
+                                       calls->list.items[validation.trained].event),
+                        validation.ns);
     finder->sums[WALKED_NS] = walks.ns;
+    eager_lines_add(&finder->lines, WALKED_NS, own_line(study, calls->is_user, walks.event),
+                    walks.ns);
     finder->sums[WALKS] = walks.most * (double)calls->windows.count;
     for (size_t i = 0; is_set && i < FACT_COUNT; i++) {
         if (produces[i].unit == UNIT_NS)
@@ -487,7 +516,8 @@ static bool find(struct finder *finder, struct eager_calls *calls)
         is_set =
             facts_set(&study->facts, &produces[i], finder->sums[i] / (double)calls->windows.count);
     }
-    return is_set;
+    return is_set && eager_lines_emit(study, &finder->lines, produces, &tables[0],
+                                      (double)calls->windows.count);
 }
 
 static bool run(struct study *study, struct err *err)
@@ -497,7 +527,7 @@ static bool run(struct study *study, struct err *err)
     struct finder      finder = { .study = study, .profile = study->profile, .scratch = &scratch };
     bool               is_done;
 
-    if (!eager_applies(study, "torch."))
+    if (!eager_applies(study, "torch.|eager_waste_lines"))
         return true;
     is_done = find(&finder, &calls);
     arena_free(&scratch);
@@ -509,5 +539,7 @@ const struct analysis analysis_eager_waste = {
     .summary = "work that an eager program repeats or does for Python to look at",
     .produces = produces,
     .produces_count = ARRAY_COUNT(produces),
+    .tables = tables,
+    .table_count = ARRAY_COUNT(tables),
     .run = run,
 };

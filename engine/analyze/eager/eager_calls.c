@@ -8,9 +8,10 @@
 #include <ctype.h>
 #include <stdlib.h>
 
-struct inside { /* of what an event is */
-    uint8_t phase;
-    bool    is_in_op;
+struct inside {      /* of what an event is */
+    uint32_t source; /* row of profile->sources: the innermost line of the user's, or NO_ID */
+    uint8_t  phase;
+    bool     is_in_op;
 };
 struct update { /* an optimizer's step, by start */
     int64_t  start_ns, end_ns;
@@ -100,6 +101,17 @@ static bool find_updates(struct walker *walker)
     return true;
 }
 
+/* Where frames of Python were recorded, the line is that of the innermost one of the user's; else
+ * what the op itself says. */
+static uint32_t source_of(const struct walker *walker, uint32_t event)
+{
+    uint32_t own = event_activity(walker->profile, event)->source;
+
+    return walker->inside[event].source != NO_ID  ? walker->inside[event].source
+           : own < walker->profile->sources.count ? profile_user_source(walker->profile, own)
+                                                  : NO_ID;
+}
+
 static bool add_call(struct walker *walker, uint32_t event, uint32_t window, uint8_t phase)
 {
     const struct profile  *profile = walker->profile;
@@ -111,6 +123,7 @@ static bool add_call(struct walker *walker, uint32_t event, uint32_t window, uin
              .event = event,
              .type = activity->name,
              .op = activity->op,
+             .source = source_of(walker, event),
              .timeline = walker->timeline,
              .window = window,
              .phase = phase,
@@ -278,9 +291,13 @@ static bool visit(struct walker *walker, uint32_t event)
     size_t                 window;
     uint8_t                outer;
 
-    *inside = around == NO_ID ? (struct inside) { PHASE_FORWARD, false } : walker->inside[around];
-    if (activity->kind == ACTIVITY_PYTHON)
+    *inside =
+        around == NO_ID ? (struct inside) { NO_ID, PHASE_FORWARD, false } : walker->inside[around];
+    if (activity->kind == ACTIVITY_PYTHON) {
+        if (activity->source < profile->sources.count && walker->calls->is_user[activity->source])
+            inside->source = activity->source;
         return true;
+    }
     add_enqueued(walker, event);
     if (inside->is_in_op) {
         if (inside->phase == PHASE_FORWARD) {
@@ -439,9 +456,12 @@ bool eager_calls_make(const struct study *study, struct arena *scratch, struct e
                                      .calls = calls,
                                      .scratch = scratch };
 
-    *calls = (struct eager_calls) { .handed = arena_new_array(scratch, uint32_t,
-                                                              profile->ops.count + 1) };
-    if (!calls->handed || !walker.inside || !windows_make_called(study, scratch, &calls->windows) ||
+    *calls = (struct eager_calls) {
+        .handed = arena_new_array(scratch, uint32_t, profile->ops.count + 1),
+        .is_user = profile_user_sources(profile, false, scratch),
+    };
+    if (!calls->handed || !walker.inside || !calls->is_user ||
+        !windows_make_called(study, scratch, &calls->windows) ||
         !find_enqueued(study, scratch, &walker) || !find_updates(&walker))
         return false;
     for (uint32_t t = 0; t < profile->timelines.count; t++) {

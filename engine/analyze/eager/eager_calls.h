@@ -32,6 +32,7 @@ struct eager_call {
     uint32_t event;
     uint32_t type; /* interned */
     uint32_t op;   /* row of profile->ops with its shapes, or NO_ID */
+    uint32_t source; /* row of profile->sources: the user's line around it, or NO_ID */
     uint32_t timeline;
     uint32_t window;
     uint8_t  phase;     /* enum call_phase */
@@ -62,6 +63,7 @@ struct eager_calls {
     VEC(struct eager_node) nodes; /* by sequence */
     VEC(struct eager_range) ranges;
     struct windows windows;
+    const bool    *is_user; /* by row of profile->sources: the user's own */
     bool           is_on_device; /* work is an accelerator's; the calls only enqueue it */
 };
 

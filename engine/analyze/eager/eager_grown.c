@@ -11,6 +11,7 @@ struct chain {
     const struct tensor *part; /* the first */
     int64_t              rows; /* of what is together so far */
     double               links, ns, last_ns;
+    uint32_t             source;
 };
 struct finder {
     const struct profile     *profile;
@@ -60,6 +61,7 @@ static bool add(struct finder *finder, struct arena *scratch, const struct eager
     chain->links++;
     chain->ns += call->work_ns;
     chain->last_ns = call->work_ns;
+    chain->source = call->source;
     return true;
 }
 
@@ -73,6 +75,7 @@ static void close_window(struct finder *finder)
         finder->grown->count += chain->links;
         finder->grown->ns += chain->ns;
         finder->grown->last_ns += chain->last_ns;
+        finder->grown->source = chain->source;
     }
     finder->chains.count = 0;
 }
@@ -83,7 +86,7 @@ bool eager_grown_find(const struct study *study, const struct eager_calls *calls
     struct finder            finder = { .profile = study->profile, .calls = calls, .grown = grown };
     const struct eager_call *before = NULL;
 
-    *grown = (struct eager_grown) { 0 };
+    *grown = (struct eager_grown) { .source = NO_ID };
     for (size_t i = 0; i < calls->list.count; before = &calls->list.items[i++]) {
         const struct eager_call *call = &calls->list.items[i];
         struct str               name = profile_str(study->profile, call->type);

@@ -10,6 +10,7 @@
 struct eager_grown { /* over all windows */
     double count, ns;
     double last_ns; /* of the last of each row, after which all parts are together */
+    uint32_t source; /* of the last row: row of profile->sources, or NO_ID */
 };
 
 /* false: scratch is exhausted. O(calls * rows at a time). */

@@ -17,10 +17,10 @@ static bool is_same(const struct eager_calls *calls, const struct eager_product 
            (is_last || type_at(calls, a->call + 1) == type_at(calls, b->call + 1));
 }
 
-/* Does the unused run [first, end) of products repeat a run of used ones? Runs of one product and
- * less than half of the used ones prove nothing. */
-static bool repeats_used(const struct eager_calls *calls, const struct eager_product *products,
-                         size_t begin, size_t stop, size_t first, size_t end)
+/* The used product with which a run begins that the unused run [first, end) repeats; SIZE_MAX:
+ * none. Runs of one product and less than half of the used ones prove nothing. */
+static size_t repeated_by(const struct eager_calls *calls, const struct eager_product *products,
+                          size_t begin, size_t stop, size_t first, size_t end)
 {
     enum { FEW = 10 };
     size_t length = end - first, used = 0;
@@ -29,7 +29,7 @@ static bool repeats_used(const struct eager_calls *calls, const struct eager_pro
     for (size_t i = begin; i < stop; i++)
         used += products[i].is_used;
     if (length < 2 || length * 2 < used)
-        return false;
+        return SIZE_MAX;
     for (size_t i = begin; i + length <= stop; i++) {
         size_t others = 0, seen = 0;
 
@@ -38,9 +38,9 @@ static bool repeats_used(const struct eager_calls *calls, const struct eager_pro
             others += !is_same(calls, &products[i + seen], &products[first + seen], seen == 0,
                                seen + 1 == length);
         if (seen == length && (by_shape ? others == 0 : others * FEW <= length))
-            return true;
+            return i;
     }
-    return false;
+    return SIZE_MAX;
 }
 
 /* Behind the update, and nothing is trained behind it: no teacher and no target network, whose
@@ -66,7 +66,9 @@ static void count_repeated(const struct eager_calls *of, const struct eager_prod
     const struct eager_call *calls = of->list.items;
 
     for (size_t first = begin, end; first < stop; first = end) {
-        bool is_again;
+        struct eager_pair pair = { products[first].call, 0, 0 }, *longest;
+        size_t            used;
+        bool              is_again;
 
         end = first + 1;
         if (products[first].is_used)
@@ -74,13 +76,19 @@ static void count_repeated(const struct eager_calls *of, const struct eager_prod
         while (end < stop && !products[end].is_used &&
                products[end].is_recorded == products[first].is_recorded)
             end++;
-        if (!repeats_used(of, products, begin, stop, first, end))
+        used = repeated_by(of, products, begin, stop, first, end);
+        if (used == SIZE_MAX)
             continue;
         is_again = products[first].is_recorded || is_behind_update(calls, products, first, stop);
         *(is_again ? &found->products : &found->untrained_products) += (double)(end - first);
         for (uint32_t i = products[first].call; i <= products[end - 1].call; i++)
             if (calls[i].phase == PHASE_FORWARD)
-                *(is_again ? &found->ns : &found->untrained_ns) += calls[i].work_ns;
+                pair.ns += calls[i].work_ns;
+        pair.of = products[used].call;
+        *(is_again ? &found->ns : &found->untrained_ns) += pair.ns;
+        longest = is_again ? &found->longest : &found->longest_untrained;
+        if (pair.ns > longest->ns)
+            *longest = pair;
     }
 }
 

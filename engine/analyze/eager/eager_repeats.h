@@ -20,6 +20,11 @@ struct eager_products {
 struct eager_repeats { /* over all steps; time with all forward calls between the products */
     double products, ns;
     double untrained_products, untrained_ns; /* of passes that nothing was recorded for */
+    /* The longest run of such calls: its first product, and that of the calls it repeats. */
+    struct eager_pair {
+        uint32_t call, of;
+        double   ns; /* 0: there is none */
+    } longest, longest_untrained;
 };
 
 /* products: of all steps, by step. Without shapes products are the same between the same calls.

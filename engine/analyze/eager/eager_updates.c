@@ -113,6 +113,7 @@ static void count_again(struct finder *finder)
                 event_activity(profile, before->event)->name)
             continue;
         finder->updates->again_nodes++;
+        finder->updates->again_event = node->event;
         finder->updates->again_ns += eager_node_ns(calls, node);
     }
 }
@@ -146,6 +147,7 @@ static bool count_run(struct finder *finder, size_t first, size_t end)
         work_ns = host_ns;
     finder->updates->by_hand_host_ns += host_ns;
     finder->updates->by_hand_calls += (double)(end - first);
+    finder->updates->by_hand_source = calls[first].source;
     finder->updates->by_hand_writes += writes;
     finder->updates->by_hand_ns += work_ns;
     for (size_t i = first; i < end; i++) {
@@ -222,7 +224,7 @@ bool eager_updates_find(const struct study *study, const struct eager_calls *cal
         .profile = study->profile, .calls = calls, .scratch = scratch, .updates = updates
     };
 
-    *updates = (struct eager_updates) { 0 };
+    *updates = (struct eager_updates) { .by_hand_source = NO_ID, .again_event = NO_ID };
     finder.kinds =
         arena_new_array(scratch, struct eager_kind, (size_t)study->profile->names.count + 1);
     if (!finder.kinds || !list_marks(&finder) || !count_rows(&finder))

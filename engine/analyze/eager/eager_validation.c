@@ -64,7 +64,7 @@ static bool count_validation(struct finder *finder, size_t first, size_t end)
     const struct eager_call *calls = finder->calls->list.items;
     int64_t                  update_ns = finder->update_ends[calls[first].window];
     struct id_map            trained = { .arena = finder->scratch };
-    size_t                   begin = end, keys = 0, products = 0;
+    size_t                   begin = end, keys = 0, products = 0, last = first;
 
     for (size_t i = first; i < end && update_ns != INT64_MAX; i++) {
         uint64_t key = weight_key(finder, &calls[i]);
@@ -79,6 +79,7 @@ static bool count_validation(struct finder *finder, size_t first, size_t end)
             calls[i].start_ns < update_ns) {
             if (row == NO_ID && !id_map_put(&trained, key, (uint32_t)keys++))
                 return false;
+            last = i;
         } else if (eager_is_unrecorded(&calls[i]) && calls[i].start_ns >= update_ns &&
                    row != NO_ID) {
             begin = products++ == 0 ? i : begin;
@@ -86,6 +87,8 @@ static bool count_validation(struct finder *finder, size_t first, size_t end)
     }
     if (keys == 0 || products < keys)
         return true;
+    finder->found->begin = (uint32_t)begin;
+    finder->found->trained = (uint32_t)last;
     finder->found->products += (double)products;
     finder->found->ns += eager_span(finder->calls, begin, end);
     return true;
@@ -100,7 +103,7 @@ bool eager_validation_find(const struct study *study, const struct eager_calls *
     const struct eager_call *list = calls->list.items;
     size_t                   count = calls->list.count;
 
-    *found = (struct eager_validation) { 0 };
+    *found = (struct eager_validation) { .begin = NO_ID };
     finder.kinds =
         arena_new_array(scratch, struct eager_kind, (size_t)study->profile->names.count + 1);
     if (!finder.kinds || !find_update_ends(&finder))

@@ -8,7 +8,9 @@
 #include "analyze/eager/eager_calls.h"
 
 struct eager_validation { /* over all windows */
-    double ns, products;
+    double   ns, products;
+    uint32_t begin; /* of the last one: its first call; NO_ID: there is none */
+    uint32_t trained; /* a call that is trained in the same step */
 };
 
 /* false: scratch is exhausted. O(calls). */

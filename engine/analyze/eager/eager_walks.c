@@ -44,6 +44,7 @@ static void count_again(struct finder *finder)
         for (size_t i = first; i < end; i++)
             finder->walks->ns += eager_node_ns(finder->calls, &nodes[i]) * left_out(times);
         *most = times > *most ? times : *most;
+        finder->walks->event = nodes[first].event;
         finder->walks->most = times > finder->walks->most ? times : finder->walks->most;
     }
 }
@@ -73,7 +74,7 @@ bool eager_walks_find(const struct study *study, const struct eager_calls *calls
 {
     struct finder finder = { .profile = study->profile, .calls = calls, .walks = walks };
 
-    *walks = (struct eager_walks) { 0 };
+    *walks = (struct eager_walks) { .event = NO_ID };
     finder.most = arena_new_array(scratch, double, calls->windows.count + 1);
     if (!finder.most)
         return false;

@@ -10,6 +10,7 @@
 struct eager_walks { /* ns: over all windows */
     double ns; /* nodes beyond two a call where there are six and more, and those for what they made
                 */
+    uint32_t event; /* the last of them; NO_ID: none */
     double most; /* nodes that a step has for one call; 0: less than six */
 };
 

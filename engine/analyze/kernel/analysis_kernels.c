@@ -4,6 +4,7 @@
 #include "analyze/kernel/kernel_names.h"
 #include "analyze/kernel/kernel_times.h"
 #include "analyze/kernel/kernel_waves.h"
+#include "analyze/step/own_lines.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -158,7 +159,7 @@ static void fill_config(struct study *study, struct table *table, size_t row,
         emit_number(table, WAVES, row, grid / resident);
 }
 
-static void fill_row(struct study *study, struct table *table, size_t row,
+static void fill_row(struct study *study, const bool *is_user, struct table *table, size_t row,
                      const struct kernel_time *time, struct kernel_name name)
 {
     const struct profile  *profile = study->profile;
@@ -197,18 +198,19 @@ static void fill_row(struct study *study, struct table *table, size_t row,
     }
     if (dtype != DTYPE_UNKNOWN)
         emit_name(table, DTYPE, row, facts_name(&study->facts, str_from(dtype_name(dtype))));
-    if (source < profile->sources.count) {
-        emit_name(table, SOURCE_FILE, row, profile->sources.items[source].file);
-        emit_number(table, SOURCE_LINE, row, profile->sources.items[source].line);
-    }
+    emit_source(profile, table, SOURCE_FILE, row,
+                source == NO_ID ? own_line(study, is_user, time->launch) : source);
     fill_config(study, table, row, time);
 }
 
-static bool fill(struct study *study, const struct kernel_times *times, double steps,
-                 double values[FACT_COUNT])
+static bool fill(struct study *study, struct arena *scratch, const struct kernel_times *times,
+                 double steps, double values[FACT_COUNT])
 {
     struct table *table = facts_table(&study->facts, &tables[0]);
+    const bool   *is_user = profile_user_sources(study->profile, false, scratch);
 
+    if (!is_user)
+        return false;
     for (size_t i = 0; table && i < times->count; i++) {
         const struct kernel_time *time = &times->rows[i];
         struct kernel_name        name = times->names[time->activity];
@@ -216,7 +218,7 @@ static bool fill(struct study *study, const struct kernel_times *times, double s
 
         if (row == SIZE_MAX)
             return false;
-        fill_row(study, table, row, time, name);
+        fill_row(study, is_user, table, row, time, name);
         emit_number(table, CALLS, row, time->calls / steps);
         emit_number(table, ROW_TOTAL_NS, row, time->total_ns / steps);
         emit_number(table, MEAN_NS, row, time->total_ns / time->calls);
@@ -322,7 +324,7 @@ static bool run(struct study *study, struct err *err)
     if (is_done && times.count == 0)
         is_done = facts_absent(&study->facts, "kernels.|kernels", capture, reason);
     else if (is_done)
-        is_done = fill(study, &times, (double)windows.count, values) &&
+        is_done = fill(study, &scratch, &times, (double)windows.count, values) &&
                   sum_names(study, &times, &scratch, values) &&
                   set_facts(study, &times, (double)windows.count, values);
     arena_free(&scratch);

@@ -97,6 +97,7 @@ static bool count_event(struct counter *counter, uint32_t event, uint32_t device
         struct kernel_time fresh = { .activity = id,
                                      .op = profile->activities.items[id].op,
                                      .op_activity = op_activity,
+                                     .launch = launch,
                                      .device = device,
                                      .config = NO_ID,
                                      .min_ns = duration_ns };

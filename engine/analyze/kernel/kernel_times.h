@@ -10,6 +10,7 @@ struct kernel_time {
     uint32_t activity;
     uint32_t op;          /* row of profile->ops: its own, or of the op that launched it; NO_ID */
     uint32_t op_activity; /* the launching op's activity, or NO_ID */
+    uint32_t launch;      /* the first event that launched it, or NO_ID */
     uint32_t device;
     uint32_t config; /* of the launches that took most: row of profile->kernel_configs, or NO_ID */
     double   config_share;    /* of the time, launches of that config */

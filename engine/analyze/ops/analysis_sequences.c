@@ -6,6 +6,7 @@
  */
 #include "analyze/analysis.h"
 #include "analyze/emit.h"
+#include "analyze/step/own_lines.h"
 #include "analyze/step/window.h"
 #include "base/sort.h"
 
@@ -89,6 +90,7 @@ struct miner {
     struct study         *study;
     const struct windows *windows;
     struct table         *table;
+    const bool           *is_user; /* by row of profile->sources */
     struct arena          scratch; /* of one thread */
     VEC(struct item) items;
     struct visited *visited; /* by event, from first_event on */
@@ -271,9 +273,16 @@ struct found_sequence {
     double   total_ns, op_ns;
 };
 
+/* What the op itself says, or the innermost line of the user's around it. */
+static uint32_t line_of(const struct miner *miner, uint32_t event)
+{
+    uint32_t source = event_activity(miner->study->profile, event)->source;
+
+    return source != NO_ID ? source : own_line(miner->study, miner->is_user, event);
+}
+
 static struct found_sequence take(struct miner *miner, const struct candidate *candidate)
 {
-    const struct profile *profile = miner->study->profile;
     struct item          *items = miner->items.items;
     struct found_sequence found = { .first = candidate->first,
                                     .length = candidate->length,
@@ -294,7 +303,7 @@ static struct found_sequence take(struct miner *miner, const struct candidate *c
             items[i + j].is_taken = true;
             found.op_ns += (double)(items[i + j].end_ns - items[i + j].start_ns);
             if (found.source == NO_ID)
-                found.source = event_activity(profile, items[i + j].event)->source;
+                found.source = line_of(miner, items[i + j].event);
         }
         i += candidate->length;
     }
@@ -339,10 +348,7 @@ static bool add_row(struct miner *miner, const struct timeline *timeline,
     emit_name(table, THREAD, row, timeline->name);
     emit_name(table, FIRST_OP, row,
               event_activity(profile, miner->items.items[found->first].event)->name);
-    if (found->source < profile->sources.count) {
-        emit_name(table, SOURCE_FILE, row, profile->sources.items[found->source].file);
-        emit_number(table, SOURCE_LINE, row, profile->sources.items[found->source].line);
-    }
+    emit_source(profile, table, SOURCE_FILE, row, found->source);
     return true;
 }
 
@@ -433,8 +439,10 @@ static bool run(struct study *study, struct err *err)
                              "the recording has no timeline")) ||
                emit_limit("repeated sequences of ops", err);
     miner.table = facts_table(&study->facts, &tables[0]);
-    is_done = miner.table && windows_make_called(study, &scratch, &windows) && mine_all(&miner) &&
-              set_facts(study, miner.table);
+    miner.is_user =
+        profile_user_sources(study->profile, study->profile->format == FORMAT_XSPACE, &scratch);
+    is_done = miner.table && miner.is_user && windows_make_called(study, &scratch, &windows) &&
+              mine_all(&miner) && set_facts(study, miner.table);
     arena_free(&scratch);
     return is_done || emit_limit("repeated sequences of ops", err);
 }

@@ -9,6 +9,7 @@
 #include "analyze/analysis.h"
 #include "analyze/emit.h"
 #include "analyze/path/work.h"
+#include "analyze/step/own_lines.h"
 
 enum {
     MOST_SLOW = 16,   /* rows of the table */
@@ -213,18 +214,6 @@ static uint32_t most_of(const struct did *now, const struct did *usual, size_t c
     return best;
 }
 
-/* The program's own line at or around the event, or NO_ID. */
-static uint32_t own_source(const struct study *study, const bool *is_user, uint32_t event)
-{
-    for (; event != NO_ID; event = study->around[event]) {
-        uint32_t source = event_activity(study->profile, event)->source;
-
-        if (source < study->profile->sources.count && is_user[source])
-            return source;
-    }
-    return NO_ID;
-}
-
 struct standing {   /* for a slow step's excess */
     uint32_t event; /* of a pause, the one in front; NO_ID: none */
     bool     is_pause, is_found;
@@ -264,18 +253,15 @@ static void set_standing(struct study *study, struct table *table, size_t row,
                          const struct standing *what, const bool *is_user)
 {
     const struct profile *profile = study->profile;
-    uint32_t    source = what->event == NO_ID ? NO_ID : own_source(study, is_user, what->event);
-    const char *kind = "pause";
+    uint32_t              source = own_line(study, is_user, what->event);
+    const char           *kind = "pause";
 
     if (!what->is_pause)
         kind = activity_kind_name(event_activity(profile, what->event)->kind);
     if (what->event != NO_ID)
         emit_name(table, C_NAME, row, event_activity(profile, what->event)->name);
     emit_name(table, C_KIND, row, facts_name(&study->facts, str_from(kind)));
-    if (source != NO_ID) {
-        emit_name(table, C_FILE, row, profile->sources.items[source].file);
-        emit_number(table, C_LINE, row, profile->sources.items[source].line);
-    }
+    emit_source(profile, table, C_FILE, row, source);
     emit_number(table, C_EXTRA, row, what->ns - what->usual_ns);
     emit_number(table, C_USUAL, row, what->usual_ns);
     emit_number(table, C_ONLY, row, what->usual_ns <= ELSEWHERE * what->ns);
