@@ -88,7 +88,8 @@ on.]],
       evidence = evidence,
       condition = ("%s of the step, %s accepted; no backward node in any step"):format(
         fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
-      remedy = { text = "Switch the model to evaluation: its answers then do not depend on what else is in the batch.",
+      remedy = { text = "Switch the model to evaluation: its answers then do not depend on what else is in the batch."
+                   .. (norm_ns > drop_ns and " Batch norms behind convolutions can then be folded into those." or ""),
                  code = "model.eval()" },
       impact = impact.exposed { ns = math.min(ns, step_ns), low = math.min(low_ns, step_ns),
                                 high = math.min(high_ns, step_ns) },

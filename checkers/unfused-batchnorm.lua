@@ -9,7 +9,9 @@ local function in_inference(p, cfg)
   local ns, count = norms:sum("ns"), norms:sum("calls")
   local of_weights_ns = p:has("excess")
     and p:table("excess"):where { flaw = "derived-weight", op = "aten::batch_norm" }:sum("ns") or 0
+  -- What takes the batch's own statistics is no constant to fold: inference-with-dropout says so first.
   if count <= 0 or ns < cfg.min_inference_share * step_ns or of_weights_ns > 0.5 * ns
+    or (p.fact["torch.own_statistics_ns"] or 0) > 0.5 * ns
     or work:where { type = { class = "convolution" } }:sum("calls") < count then return nil end
   local worst = norms:top("ns", 1):rows()[1]
   return finding {
@@ -52,7 +54,7 @@ Scopes named after a batch norm that hold a reciprocal square root and no FusedB
 their gradients then read the activations once each. Priced as what a fused op is taken to save; it runs beside other
 ops, so confidence is low. Silent where every such scope is fused, and where they take little. In PyTorch batch norms of
 steps without a backward pass, as many as convolutions or fewer: priced as all of their time. Silent where most of them
-standardise weights, which constant-recomputed names.]],
+standardise weights, which constant-recomputed names, or take the statistics of each batch, as in training.]],
 
   check = function(p, cfg)
     if p.format == "kineto" then return in_inference(p, cfg) end
@@ -101,6 +103,10 @@ standardise weights, which constant-recomputed names.]],
                           { type = "aten::batch_norm", class = "norm", calls = 20, ns = 5e5 } } } },
     { name = "a network that trains", format = "kineto", framework = "pytorch", finding = false,
       facts = { ["step.ns"] = 1e7, ["torch.backward_ns"] = 4e6 },
+      tables = { work = { { type = "aten::conv2d", class = "convolution", calls = 20, ns = 6e6 },
+                          { type = "aten::batch_norm", class = "norm", calls = 20, ns = 2e6 } } } },
+    { name = "norms in the mode of training", format = "kineto", framework = "pytorch", finding = false,
+      facts = { ["step.ns"] = 1e7, ["torch.own_statistics_ns"] = 2e6 },
       tables = { work = { { type = "aten::conv2d", class = "convolution", calls = 20, ns = 6e6 },
                           { type = "aten::batch_norm", class = "norm", calls = 20, ns = 2e6 } } } },
     { name = "norms behind other layers", format = "kineto", framework = "pytorch", finding = false,
