@@ -100,7 +100,7 @@ static void write_slow(struct layout *layout, const struct study *study)
         !facts_get(facts, "slow.part_ns", &more_ns))
         return;
     text_add(layout->text, STR("  "));
-    layout_pad(layout, STR("slow steps"), NAME_COLUMNS);
+    layout_pad(layout, STR("longest steps"), NAME_COLUMNS);
     layout_pad_left(layout, layout_value(layout->arena, ns, UNIT_NS), VALUE_COLUMNS);
     text_print(&about, "   %.0f of %u; ", count, study->steps.used_count);
     unit_print(&about, more_ns, UNIT_NS);
