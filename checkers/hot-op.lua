@@ -543,6 +543,8 @@ return rule {
   needs = { "step.ns" },
   cause = "compute", tags = { "ops" },
   params = {
+    max_compiling = { default = 0.5, min = 0, max = 1, unit = "share",
+                      doc = "PyTorch: share of the step in compiling, above which ops say nothing" },
     most = { default = 2, min = 1, max = 10, unit = "count", doc = "places that are said" },
     min_share = { default = 0.30, min = 0, max = 1, unit = "share",
                   doc = "share of the time of all ops from which a type is worth a mention" },
@@ -602,6 +604,9 @@ part of the step.]],
     if line then return line end
     for _, place in ipairs(costly(p, cfg)) do places[#places + 1] = place end
     if #places > 0 then return places end
+    -- PyTorch's compiler has ranges of its own among the ops: what they do is no op to make smaller.
+    if p.framework == "pytorch" and p:has("part.compile_ns")
+        and p.fact["part.compile_ns"] > cfg.max_compiling * p.fact["step.ns"] then return nil end
     local array = p.framework == "pytorch" and not p:has("device.idle_share")
       and (of_rare_op(p, cfg) or of_arrays(p, cfg))
     if array then return array end
@@ -674,6 +679,10 @@ part of the step.]],
   end,
 
   examples = {
+    { name = "PyTorch compiles", framework = "pytorch", format = "kineto", finding = false,
+      facts = { ["step.ns"] = 1e7, ["part.compile_ns"] = 9e6 },
+      tables = { op_types = { { type = "async_compile.wait", kind = "op", self_ns = 7e6, calls = 0.4 },
+                              { type = "aten::mm", kind = "op", self_ns = 1e6, calls = 4 } } } },
     -- 4 and 2 ms of 9.
     { name = "a convolution's gradient, and the convolution", framework = "tensorflow", format = "xspace",
       finding = true, severity = "info", impact_ns = 6e6, facts = { ["step.ns"] = 1e7 },
