@@ -340,6 +340,33 @@ TEST(python_behind_the_mark_of_a_wait_waits)
 }
 
 /*
+ * A result is printed 0..100 us: reading it 10..80 us waits for an op that runs elsewhere 0..60 us,
+ * which has the path from its start on; what is behind it, 60..100 us, is output. Where the op has
+ * ended at 5 us, before reading begins, all of it is.
+ */
+TEST(printing_a_result_waits_for_it)
+{
+    for (int runs = 0; runs < 2; runs++) {
+        struct profile_builder b;
+        uint32_t               host, python, worker;
+
+        host = builder_start_host(&b, FORMAT_XSPACE);
+        python = builder_timeline(&b, host, NO_ID, "python");
+        worker = builder_timeline(&b, host, NO_ID, "tf_XLAPjRtCpuClient");
+        builder_slice(&b, python, "$builtins print", ACTIVITY_OUTPUT, 0, 100000);
+        builder_slice(&b, python, "np.asarray(jax.Array)", ACTIVITY_SYNC, 10000, 70000);
+        builder_slice(&b, python, "$array.py:615 _value", ACTIVITY_PYTHON, 12000, 66000);
+        builder_slice(&b, worker, runs ? "dot.1" : "before", ACTIVITY_OP, 0, runs ? 60000 : 5000);
+        builder_step(&b, host, 0, 100000);
+        builder_finish(&b);
+        walk(&b, python);
+        assert_true(builder_fact(&b, "part.compute_ns") == (runs ? 60000 : 0));
+        assert_true(builder_fact(&b, "part.output_ns") == (runs ? 40000 : 100000));
+        builder_free(&b);
+    }
+}
+
+/*
  * The call of a small program is open from 100 us of a millisecond's step on, while another program
  * runs on a worker from 50 us on:
  *   a call of 800 us waits for it up to 720 us: the op's 670 us are computing, 330 the host's;

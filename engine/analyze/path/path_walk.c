@@ -246,10 +246,16 @@ static uint32_t frame_of(const struct leaf *leaf)
     return leaf ? leaf->frame : NO_ID;
 }
 
-static bool leader_waits(const struct moment *moment)
+/* Blocked, or in a call that may be. */
+static bool may_be_blocked(const struct moment *moment)
 {
     return moment->leading == WORK_WAITING || moment->leading == WORK_RUNNING ||
-           moment->leading == WORK_NONE;
+           moment->leading == WORK_OUTPUT_WAIT;
+}
+
+static bool leader_waits(const struct moment *moment)
+{
+    return may_be_blocked(moment) || moment->leading == WORK_NONE;
 }
 
 /* A Python function, and a range or step that the program marked, can wait for a program in a call
@@ -377,14 +383,11 @@ static bool step_without_workers(struct walk *walk, struct position *at,
         }
         return take(walk, at, int64_most(floor_ns, run_start_ns), gap);
     }
-    if (walk->leader != NO_ID && moment->leading != WORK_WAITING &&
-        moment->leading != WORK_RUNNING) {
+    if (walk->leader != NO_ID && !may_be_blocked(moment)) {
         at->on_workers = false;
         return true;
     }
-    gap.part = walk->leader != NO_ID ? PART_HOST : PART_IDLE_OTHER;
-    if (moment->leading == WORK_WAITING)
-        gap.part = PART_IDLE_SYNC;
+    gap.part = walk->leader != NO_ID ? (uint8_t)work_part(moment->leading) : PART_IDLE_OTHER;
     return take(walk, at, floor_ns, gap);
 }
 

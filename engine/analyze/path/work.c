@@ -156,6 +156,9 @@ static enum work classify(const struct classifier *classifier, uint32_t row)
         return WORK_HOST;
     if (outer == WORK_INPUT || outer == WORK_INPUT_WAIT || serves_input(classifier, frame))
         return only_waits(classifier->profile, frame->event) ? WORK_INPUT_WAIT : WORK_INPUT;
+    if (!path->has_device && (frame->kinds & KIND_BIT(ACTIVITY_OUTPUT)) &&
+        (frame->kinds & KIND_BIT(ACTIVITY_SYNC)))
+        return WORK_OUTPUT_WAIT;
     for (size_t i = 0; i < ARRAY_COUNT(by_ancestors); i++) {
         if (!(frame->kinds & by_ancestors[i].kinds))
             continue;

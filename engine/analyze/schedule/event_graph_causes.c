@@ -10,28 +10,13 @@ enum {
 
 static enum part class_of(const struct build *build, uint32_t frame)
 {
-    static const uint8_t classes[] = {
-        [WORK_NONE] = PART_HOST,
-        [WORK_WAITING] = PART_IDLE_SYNC,
-        [WORK_RUNNING] = PART_HOST,
-        [WORK_INPUT] = PART_INPUT,
-        [WORK_INPUT_WAIT] = PART_INPUT,
-        [WORK_COMPUTE] = PART_COMPUTE,
-        [WORK_COMMUNICATION] = PART_COMMUNICATION,
-        [WORK_COPY] = PART_COPY,
-        [WORK_COMPILE] = PART_COMPILE,
-        [WORK_CALLBACK] = PART_HOST,
-        [WORK_OUTPUT] = PART_OUTPUT,
-        [WORK_POOL] = PART_COMPUTE,
-        [WORK_HOST] = PART_HOST,
-        [WORK_PROFILER] = PART_UNKNOWN,
-    };
     uint8_t kind;
 
     if (frame == NO_ID)
         return PART_HOST;
     kind = event_activity(build->profile, build->graph->path.frames.items[frame].event)->kind;
-    return kind == ACTIVITY_SYNC ? PART_IDLE_SYNC : classes[build->graph->path.frame_work[frame]];
+    return kind == ACTIVITY_SYNC ? PART_IDLE_SYNC
+                                 : work_part((enum work)build->graph->path.frame_work[frame]);
 }
 
 /* What workers of a loader do is input, whatever they do. */
