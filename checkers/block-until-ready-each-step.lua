@@ -98,6 +98,8 @@ return rule {
     max_runs = { default = 3, min = 1, max = 1e3, unit = "ratio", doc = "runs of programs for each wait, then" },
     min_turns = { default = 0.25, min = 0, max = 1, unit = "ratio",
                   doc = "of those waits, such behind which a program is called: reading one result may take some" },
+    min_picks = { default = 0.75, min = 0, max = 1, unit = "ratio",
+                  doc = "of all runs, such that only take a part out of an array, from which these are what is read" },
     kept = { default = 0.5, min = 0, max = 1, unit = "ratio",
              doc = "of the time in ops, what stays then: all in a compiled loop, little where rows become a batch" },
     min_steps_share = { default = 0.8, min = 0, max = 1, unit = "share",
@@ -107,11 +109,12 @@ return rule {
 float(loss), np.asarray and block_until_ready stop the thread until the step is computed; only then
 does it prepare the next one. Without the wait both happen at once. Priced by running the host's
 work beside the rest. Where a step waits many times, after every few runs, Python decides what comes next from what it
-reads: priced as a loop in one program. A program that runs several times beside one that goes backward, and is read, is
-validation: priced as its runs. With an accelerator many waits are results that are read one by one: priced without the
-time in which the device waits for that, and with the host's work beside the rest. Where it is the call of a library
-that waits for the program that it starts, it is a note. Without an accelerator, where computing takes the host's own
-cores, a little work that could run beside it is a bound. Silent where few steps wait or the host has little to do.]],
+reads: priced as a loop in one program, unless most runs only take numbers out of arrays (jax-not-jitted). A program
+that runs several times beside one that goes backward, and is read, is validation: priced as its runs. With an
+accelerator many waits are results that are read one by one: priced without the time in which the device waits for that,
+and with the host's work beside the rest. Where it is the call of a library that waits for the program that it starts,
+it is a note. Without an accelerator, where computing takes the host's own cores, a little work that could run beside it
+is a bound. Silent where few steps wait or the host has little to do.]],
 
   check = function(p, cfg)
     -- A function that TensorFlow compiled with XLA returns when it is done, whatever the loop does.
@@ -128,6 +131,8 @@ cores, a little work that could run beside it is a bound. Silent where few steps
     local turns = p:has("sync.turns") and p.fact["sync.turns"] or reads
     local is_loop = reads >= cfg.min_reads and runs >= reads and runs <= cfg.max_runs * reads
       and turns >= cfg.min_turns * reads
+    -- Numbers that are taken out of arrays one by one decide nothing: jax-not-jitted names that.
+    if is_loop and p:has("runs.picks") and p.fact["runs.picks"] >= cfg.min_picks * runs then return nil end
     local evidence = { { wait_ns == unseen_ns and "doing nothing until the device is done, a step"
                            or "waiting for results a step", wait_ns, "ns", share = math.min(wait_ns / step_ns, 1) },
                        { "host work before the wait a step", lead_ns, "ns", share = math.min(lead_ns / step_ns, 1) },
@@ -197,6 +202,10 @@ cores, a little work that could run beside it is a bound. Silent where few steps
     { name = "a loop until it converges", framework = "jax", finding = true, replay = { 6e6, 4e6 },
       facts = { ["step.ns"] = 1.4e7, ["sync.count"] = 200, ["sync.path_ns"] = 4e6, ["sync.steps_share"] = 1,
                 ["host.lead_ns"] = 5.8e6, ["part.compute_ns"] = 6.7e6, ["part.copy_ns"] = 3e4, ["runs.count"] = 400 } },
+    { name = "numbers that are read one by one", framework = "jax", finding = false,
+      facts = { ["step.ns"] = 1.4e7, ["sync.count"] = 200, ["sync.path_ns"] = 4e6, ["sync.steps_share"] = 1,
+                ["host.lead_ns"] = 5.8e6, ["part.compute_ns"] = 6.7e6, ["part.copy_ns"] = 3e4, ["runs.count"] = 401,
+                ["runs.picks"] = 360 } },
     -- 20 tokens are made and then read: beside 8 ms of computing the host could do its 1 ms.
     { name = "results that are read at the end", framework = "jax", finding = true, severity = "info",
       replay = { 1e6 }, impact_ns = 1e6,

@@ -63,6 +63,31 @@ local function transformed(p, cfg)
   }
 end
 
+-- Numbers are taken out of an array of JAX one by one and each is read: a program and a wait for each.
+local function picked(p, cfg)
+  if not p:has("sync.count") or not p:has("runs.picks") or p.fact["part.host_share"] < cfg.min_share then return nil end
+  local count, waits, runs = p.fact["runs.count"], p.fact["sync.count"], p.fact["runs.picks"]
+  if runs < cfg.min_picks or runs < cfg.min_pick_share * count or waits < cfg.min_read * runs then return nil end
+  -- What the program does in Python beside, and the runs of other programs, stay.
+  local own_ns = p:has("excess")
+    and p:table("excess"):where { cause = "python", source_file = { like = "." } }:sum("ns") or 0
+  local own = math.min(own_ns / math.max(p.fact["part.host_ns"], 1), 1)
+  local left = math.max(cfg.left, own, 1 - runs / math.max(count, 1))
+  return finding {
+    title = ("%s times a step something is taken out of an array by itself, and read"):format(fmt.whole(runs)),
+    evidence = { { "programs that take a part out of an array, a step", runs, "count" },
+                 { "all program runs a step", count, "count" }, { "waits for results a step", waits, "count" },
+                 { "host code a step", p.fact["part.host_ns"], "ns", share = p.fact["part.host_share"] } },
+    condition = ("%s of %s runs a step, %s accepted, and %s waits"):format(fmt.count(runs), fmt.count(count),
+      fmt.count(cfg.min_picks), fmt.count(waits)),
+    remedy = { text = "Get the whole arrays once, by one call, and index, iterate and compare in NumPy. Each x[i] of a "
+                 .. "JAX array is a program of its own, and float() of it a wait.",
+               code = "boxes, scores = jax.device_get((boxes, scores))   # then for box in boxes: ..." },
+    impact = impact.replay { { "scale", parts = { "host", "copy", "idle.sync" }, factor = left } },
+    confidence = "medium",
+  }
+end
+
 -- Where Python was recorded, much of the host's time may lie where nothing is started: of the rest, what lines that
 -- start programs take.
 local function of_lines(p, cfg)
@@ -100,6 +125,12 @@ return rule {
     min_elsewhere = { default = 0.1, min = 0, max = 1, unit = "share",
                       doc = "share of the step in Python that starts no programs, from which lines that do have the "
                         .. "price" },
+    min_picks = { default = 20, min = 1, max = 1e6, unit = "count",
+                  doc = "runs a step of programs that only take a part out of an array" },
+    min_pick_share = { default = 0.75, min = 0, max = 1, unit = "ratio",
+                       doc = "of all runs, such: x[0] of what a program gives back is two beside it" },
+    min_read = { default = 0.25, min = 0, max = 1, unit = "ratio",
+                 doc = "waits for each such run: slicing and dropping an axis are two" },
     left = { default = 0.05, min = 0, max = 1, unit = "ratio", doc = "part of the host time that stays" },
   },
   doc = [[
@@ -107,11 +138,15 @@ Outside jax.jit every jnp call is a program of its own: found, dispatched and ru
 memory. Priced as the host time, of which one dispatch stays, and what a library as nnx.jit does around a compiled
 program, and half of the compute time: fused operations do not write each result to memory; so does tracing where
 nothing is compiled, as a model does outside of jit to check shapes. A jitted function that is differentiated or mapped
-outside of jit is traced in Python in each call: priced as the host time too. Silent where checking many arguments is
+outside of jit is traced in Python in each call: priced as the host time too. Numbers that Python takes out of an array
+by x[i] or a loop over it, and reads, are a program and a wait each: priced as those runs' part of the host's time and
+the waits. Silent where checking many arguments is
 what such calls do, and where few programs repeat: that is a loop around compiled functions, which other rules name.]],
 
   check = function(p, cfg)
     if p.framework ~= "jax" then return nil end
+    local taken_apart = picked(p, cfg)
+    if taken_apart then return taken_apart end
     local count, programs = p.fact["runs.count"], p.fact["runs.programs"]
     local share = p.fact["part.host_share"]
     if count < cfg.min_runs or programs < cfg.min_programs or share < cfg.min_share then return transformed(p, cfg) end
@@ -148,6 +183,21 @@ what such calls do, and where few programs repeat: that is a loop around compile
   end,
 
   examples = {
+    -- 120 of 150 runs slice and squeeze, and each number is waited for: 0.8 of 6 ms of host code and 2 of waits.
+    { name = "numbers read one by one", framework = "jax", finding = true, replay = { 4.8e6, 1.6e6 },
+      facts = { ["step.ns"] = 1e7, ["runs.count"] = 150, ["runs.programs"] = 5, ["runs.median_ns"] = 1e3,
+                ["part.host_ns"] = 6e6, ["part.host_share"] = 0.6, ["sync.count"] = 60, ["runs.picks"] = 120 } },
+    -- Rows that go on into a compiled step are not read, but for a few numbers.
+    { name = "rows taken out for a batch", framework = "jax", finding = false,
+      facts = { ["step.ns"] = 1e7, ["runs.count"] = 150, ["runs.programs"] = 5, ["runs.median_ns"] = 1e3,
+                ["part.host_ns"] = 6e6, ["part.host_share"] = 0.6, ["sync.count"] = 20, ["runs.picks"] = 120 } },
+    -- One of each result: the program that gives it runs as often.
+    { name = "decoding with a few picks a token", framework = "jax", finding = false,
+      facts = { ["step.ns"] = 1e7, ["runs.count"] = 150, ["runs.programs"] = 5, ["runs.median_ns"] = 1e3,
+                ["part.host_ns"] = 6e6, ["part.host_share"] = 0.6, ["sync.count"] = 60, ["runs.picks"] = 100 } },
+    { name = "a few metrics that are taken out", framework = "jax", finding = false,
+      facts = { ["step.ns"] = 1e7, ["runs.count"] = 15, ["runs.programs"] = 5, ["runs.median_ns"] = 1e3,
+                ["part.host_ns"] = 6e6, ["part.host_share"] = 0.6, ["sync.count"] = 12, ["runs.picks"] = 12 } },
     { name = "eager step", framework = "jax", finding = true, replay = { 7e6 },
       facts = { ["step.ns"] = 1e7, ["runs.count"] = 180, ["runs.programs"] = 70,
                 ["runs.median_ns"] = 3e3, ["part.host_ns"] = 7e6, ["part.host_share"] = 0.7 } },

@@ -250,6 +250,40 @@ TEST(what_a_library_does_around_a_long_program)
     builder_free(&b);
 }
 
+/* In each step x[i] is two programs and one of a name that begins alike is the program's own. */
+TEST(programs_that_take_parts_out_of_arrays)
+{
+    static const char *const modules[] = { "jit_dynamic_slice", "jit_squeeze",
+                                           "jit_squeeze_windows" };
+    struct profile_builder   b;
+    uint32_t                 host, python, worker;
+
+    builder_start(&b, FORMAT_XSPACE);
+    host = builder_host(&b, "h");
+    python = builder_timeline(&b, host, NO_ID, "python");
+    worker = builder_timeline(&b, host, NO_ID, "worker");
+    for (int64_t step = 0; step < 2; step++) {
+        for (int64_t i = 0; i < 3; i++) {
+            int64_t  start_ns = step * 100000 + i * 20000;
+            uint32_t op = builder_slice(&b, worker, "fusion", ACTIVITY_OP, start_ns + 2000, 10000);
+
+            builder_slice(&b, python, "PjitFunction(f)", ACTIVITY_DISPATCH, start_ns, 2000);
+            builder_stat(&b, op, STAT_RUN_ID, 3 * step + i);
+            builder_stat(&b, op, STAT_PROGRAM, i + 1);
+            builder_stat(&b, op, STAT_MODULE_NAME, builder_name(&b, modules[i]));
+        }
+        builder_step(&b, host, step * 100000, (step + 1) * 100000);
+    }
+    builder_finish(&b);
+    for (size_t i = 0; i < b.study.steps.list.count; i++)
+        b.study.steps.list.items[i].timeline = python;
+    b.study.steps.median_ns = b.study.steps.mean_ns = 100000;
+    run_all(&b);
+    assert_float_equal(builder_fact(&b, "runs.count"), 3, 1e-9);
+    assert_float_equal(builder_fact(&b, "runs.picks"), 2, 1e-9);
+    builder_free(&b);
+}
+
 /* In each step of 100 us a graph function runs three times and another one once; the last call of
  * the first is of a graph for another shape. */
 static void call_functions(struct profile_builder *b, bool is_last_unseen)

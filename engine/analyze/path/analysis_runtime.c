@@ -74,6 +74,8 @@ static const struct fact_spec produces[] = {
     { "runs.programs", UNIT_COUNT, "different programs among them" },
     { "runs.replaced", UNIT_COUNT,
       "programs of the recording that take the place of one of their name, which ran until then" },
+    { "runs.picks", UNIT_COUNT,
+      "of them, such that only take a part out of an array, as x[i] and unpacking do in JAX" },
     { "runs.median_ns", UNIT_NS, "median length of a run" },
     { "runs.total_ns", UNIT_NS, "length of all runs of a step, overlaps counted twice" },
     { "runs.main_count", UNIT_COUNT, "runs a step of the program that runs most often" },
@@ -128,6 +130,7 @@ enum {
     RUNS_COUNT,
     RUNS_PROGRAMS,
     RUNS_REPLACED,
+    RUNS_PICKS,
     RUNS_MEDIAN,
     RUNS_TOTAL,
     RUNS_MAIN,
@@ -396,26 +399,45 @@ static int by_program(const void *a, const void *b)
 }
 
 /* Without the identity that a device's line puts behind it: "jit_f(1219)". */
+static struct str program_text(const struct profile *profile, const struct run *run)
+{
+    int64_t    name, number;
+    uint64_t   identity;
+    struct str text, inside;
+    size_t     bracket;
+
+    if (profile_stat(profile, STAT_MODULE_NAME, run->event, &name))
+        return profile_str(profile, (uint32_t)name);
+    text = profile_str(profile, event_activity(profile, run->event)->name);
+    bracket = str_find_last(text, '(');
+    if (bracket >= text.len || !str_ends(text, STR(")")))
+        return text;
+    inside = str_slice(text, bracket + 1, text.len - 1);
+    return str_to_int64(inside, &number) || str_to_uint64(inside, &identity)
+               ? str_slice(text, 0, bracket)
+               : text;
+}
+
 static uint32_t program_name(struct study *study, const struct run *run)
 {
-    const struct profile *profile = study->profile;
-    int64_t               name, number;
-    uint64_t              identity;
-    struct str            text;
-    size_t                bracket;
+    return run->function ? run->function
+                         : facts_name(&study->facts, program_text(study->profile, run));
+}
 
-    if (run->function)
-        return run->function;
-    if (profile_stat(profile, STAT_MODULE_NAME, run->event, &name))
-        return (uint32_t)name;
-    name = event_activity(profile, run->event)->name;
-    text = profile_str(profile, (uint32_t)name);
-    bracket = str_find_last(text, '(');
-    text = str_ends(text, STR(")")) ? str_slice(text, 0, text.len - 1) : text;
-    if (bracket < text.len && (str_to_int64(str_slice(text, bracket + 1, text.len), &number) ||
-                               str_to_uint64(str_slice(text, bracket + 1, text.len), &identity)))
-        return facts_name(&study->facts, str_slice(text, 0, bracket));
-    return (uint32_t)name;
+/* Of runs that are sorted by program, such that only take a part out of an array. */
+static size_t count_picks(const struct profile *profile, const struct runs *runs)
+{
+    size_t count = 0;
+    bool   is_pick = false;
+
+    for (size_t i = 0; i < runs->list.count; i++) {
+        const struct run *run = &runs->list.items[i];
+
+        if (i == 0 || run->program != runs->list.items[i - 1].program)
+            is_pick = !run->function && name_is(program_text(profile, run), NAMES_JAX_PICK);
+        count += is_pick;
+    }
+    return count;
 }
 
 /* Runs that start inside looked-at steps on the reference host; of all runs, how many programs were
@@ -544,6 +566,8 @@ static bool set_runs(struct counting *counting, struct arena *scratch)
            facts_set(&study->facts, &produces[RUNS_COUNT], (double)runs.list.count / steps) &&
            facts_set(&study->facts, &produces[RUNS_PROGRAMS], (double)programs) &&
            facts_set(&study->facts, &produces[RUNS_REPLACED], (double)replaced) &&
+           facts_set(&study->facts, &produces[RUNS_PICKS],
+                     (double)count_picks(study->profile, &runs) / steps) &&
            facts_set(&study->facts, &produces[RUNS_TOTAL], total_ns / steps) &&
            facts_set(&study->facts, &produces[RUNS_MAIN], (double)best_count / steps) &&
            facts_set(&study->facts, &produces[RUNS_MAIN_NAME],
