@@ -102,6 +102,36 @@ local function structural(p, cfg)
   return list
 end
 
+-- A solver of differential equations whose steps are implicit finds each stage by rounds of Newton's method: the
+-- derivatives of all equations, factors of them, and solving. Found in the names that diffrax and optimistix give.
+local function of_implicit_steps(p, cfg)
+  if p.framework ~= "jax" or not p:has("ops") or not p:has("part.compute_ns") then return nil end
+  local ops = p:table("ops")
+  local inside = ops:where { scope = { like = "diffeqsolve.*(root_find|linear_solve|lu_factor|lu_solve)" } }
+  local all_ns, roots = ops:sum("self_ns"), inside:where { scope = { like = "root_find" } }:count()
+  if all_ns <= 0 or roots == 0 then return nil end
+  local step_ns, share = p.fact["step.ns"], inside:sum("self_ns") / all_ns
+  local ns = math.min(share * p.fact["part.compute_ns"], step_ns)
+  if ns < cfg.min_step_share * step_ns then return nil end
+  local worst = inside:top("self_ns", 1):rows()[1]
+  return finding {
+    title = ("An implicit solver's rounds take %s of each step"):format(fmt.pct(ns / step_ns)),
+    severity = "info",
+    subject = { op = worst.name, scope = worst.scope },
+    locations = worst.source_file and { { file = worst.source_file, line = worst.source_line } } or nil,
+    evidence = { { "finding roots and solving for them, a step", ns, "ns", share = ns / step_ns },
+                 { "mostly", worst.scope or worst.name } },
+    condition = ("finding roots inside a differential equation's solver takes %s of the step, %s accepted"):format(
+      fmt.pct(ns / step_ns), fmt.pct(cfg.min_step_share)),
+    remedy = { text = "Is the equation stiff? Where it is not, as most learned ones, an explicit solver needs none of "
+                 .. "it: compare the steps that both take. Where a part of it is, solve only that implicitly.",
+               code = "solver = diffrax.Tsit5()   # or Bosh3(); not Kvaerno5(); KenCarp4() with a MultiTerm for a "
+                 .. "stiff part" },
+    impact = impact.share { ns = ns, high = ns + 0.5 * (step_ns - ns) },
+    confidence = "low",
+  }
+end
+
 local function costly(p, cfg)
   local list = {}
   local cells = p:has("excess")
@@ -588,11 +618,11 @@ where they take a good part of the step, squares of weights in the loss are pric
 array whose ops, forward and back, take most: what makes it smaller or needless saves them all. Of compiled programs
 of JAX it is the line that takes most, priced by all ops on the largest arrays where these are far larger than
 others: what made them large goes through all lines; where it is loops of tiny ops, larger and fewer rounds are
-advised. Elsewhere the type of op that takes most is named; which share of it, and of TensorFlow's products and
-convolutions with their gradients, may go is not known, so its price is a bound. Kernels of an accelerator are ranked
-by the op that launched them where they are recorded, with how far they are from what the device can do, or why that
-is not known: a program that its kernels hold gets an answer. Silent when time is spread, or when ops are a small
-part of the step.]],
+advised, and roots that diffrax finds in each step of an implicit solver are named as such. Elsewhere the type of op
+that takes most is named; which share of it, and of TensorFlow's products and convolutions with their gradients, may
+go is not known, so its price is a bound. Kernels of an accelerator are ranked by the op that launched them where they
+are recorded, with how far they are from what the device can do, or why that is not known: a program that its kernels
+hold gets an answer. Silent when time is spread, or when ops are a small part of the step.]],
 
   check = function(p, cfg)
     if p:has("kernels") and p:has("device.idle_share") then return of_kernels(p, cfg) end
@@ -600,6 +630,8 @@ part of the step.]],
       return skip { reason = "neither ops nor kernels are recorded", capture = "a timeline of ops" }
     end
     local places = structural(p, cfg)
+    local implicit = #places == 0 and of_implicit_steps(p, cfg)
+    if implicit then return implicit end
     local line = #places == 0 and p.framework == "jax" and not is_told(p, cfg) and of_lines(p, cfg)
     if line then return line end
     for _, place in ipairs(costly(p, cfg)) do places[#places + 1] = place end
@@ -688,6 +720,24 @@ part of the step.]],
       finding = true, severity = "info", impact_ns = 6e6, facts = { ["step.ns"] = 1e7 },
       tables = { op_types = { { type = "Conv2DBackpropFilter", self_ns = 4e6 }, { type = "Conv2D", self_ns = 2e6 },
                               { type = "Mul", self_ns = 3e6 } } } },
+    -- 5 of 8 ms in ops, of which 9 ms are computing.
+    { name = "steps that are solved implicitly", framework = "jax", format = "xspace", finding = true,
+      severity = "info", impact_ns = 5.625e6, facts = { ["step.ns"] = 1e7, ["part.compute_ns"] = 9e6 },
+      tables = { op_types = { { type = "fusion", self_ns = 4e6 }, { type = "custom-call", self_ns = 4e6 } },
+                 ops = { { name = "lu.1", scope = "jit(f)/jit(diffeqsolve)/while/body/jit(root_find)/jit(lu_factor)/lu",
+                           self_ns = 3e6, source_file = "train.py", source_line = 7 },
+                         { name = "fusion.1", self_ns = 2e6,
+                           scope = "jit(f)/jit(diffeqsolve)/while/body/jit(root_find)/while/body/mul" },
+                         { name = "fusion.2", scope = "jit(f)/jit(diffeqsolve)/while/body/mul", self_ns = 3e6 } } } },
+    -- A layer of a model solves its own equations, beside an explicit solver.
+    { name = "roots elsewhere", framework = "jax", format = "xspace", finding = true, severity = "info",
+      impact_ns = 4.5e6, facts = { ["step.ns"] = 1e7, ["part.compute_ns"] = 9e6 },
+      tables = { op_types = { { type = "fusion", self_ns = 6e6 } },
+                 ops = { { name = "lu.1", scope = "jit(f)/jit(root_find)/jit(lu_factor)/lu", self_ns = 5e6 },
+                         { name = "fusion.2", scope = "jit(f)/jit(diffeqsolve)/while/body/mul", self_ns = 3e6 } },
+                 excess = { { cell = 1, flaw = "costly-class", cause = "repeat", grade = "C", ns = 4.5e6, share = 0.45,
+                              factor = 0.1, detail = "decomposition", op = "custom-call", source_file = "train.py",
+                              source_line = 7 } } } },
     { name = "a costly kind of work", framework = "jax", format = "xspace", finding = true, severity = "info",
       impact_ns = 4.5e6,
       facts = { ["step.ns"] = 1e7 },
