@@ -36,6 +36,33 @@ local function of_compiled(p, cfg)
   }
 end
 
+-- An optimizer or solver of scipy that is given no derivatives takes differences: a call for each number that it seeks.
+local function of_differences(p, cfg)
+  if p.format ~= "xspace" or not p:has("activities") then return nil end
+  local step_ns = p.fact["step.ns"]
+  local row = p:table("activities"):where { kind = "python", on_leader = true,
+                                            name = { like = p:names("scipy_differences") } }:top("path_ns", 1):rows()[1]
+  if not row or row.path_ns < cfg.min_share * step_ns then return nil end
+  local ns = math.min(row.path_ns, step_ns)
+  return finding {
+    title = ("scipy takes derivatives by differences, a call for each unknown: %s of each step"):format(
+      fmt.pct(ns / step_ns)),
+    subject = { op = row.name },
+    evidence = { { "taking differences a step", ns, "ns", share = ns / step_ns } },
+    condition = ("differences take %s of the step, %s accepted"):format(fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
+    remedy = p.framework == "tensorflow" and {
+        text = "Give value and gradient together: a gradient takes about as long as two or three calls.",
+        code = "both = lambda x: [v.numpy() for v in tfp.math.value_and_gradient(loss, x)]\n"
+          .. "r = scipy.optimize.minimize(both, x0, jac=True)   # not without jac" }
+      or { text = "Give value and gradient together: a gradient takes about as long as two or three calls. Residuals "
+             .. "of least squares take jac=jax.jit(jax.jacfwd(residuals)).",
+           code = "both = jax.jit(jax.value_and_grad(loss))\n"
+             .. "r = scipy.optimize.minimize(both, x0, jac=True)   # not without jac" },
+    impact = impact.exposed { ns = ns, low = cfg.spared * ns, high = ns },
+    confidence = "medium",
+  }
+end
+
 -- A loop of a function over lists of tensors whose ops are too small to be recorded: turns of the executor are seen.
 local function of_small_turns(p, cfg)
   if p.framework ~= "tensorflow" or not p:has("host.executor_ns") or not p:has("activities") then return nil end
@@ -338,6 +365,8 @@ return rule {
                       doc = "sessions: ops a round of a loop that looks up what earlier rounds made" },
     max_product_ns = { default = 100e3, min = 0, max = 1e9, unit = "ns",
                        doc = "sessions: a product of its rounds, above which one of them is work enough" },
+    spared = { default = 0.5, min = 0, max = 1, unit = "ratio",
+               doc = "part of the time in differences that goes at least: of six unknowns, beside a gradient's calls" },
     kept = { default = 0.2, min = 0, max = 1, unit = "ratio", doc = "part of the loop's time that a batched op needs" },
   },
   doc = [[
@@ -345,21 +374,23 @@ tf.map_fn and Python-style loops over examples run the same few ops once an elem
 no op is large enough to use the cores. Elements of a map do not depend on each other, so the dimension can be
 batched; scans over time, which do, are not meant, unless no turn multiplies: sums with discounts and filters have a
 form without a loop. Priced as four fifths of the loop's ops and of the executor's time, or of its part of the pauses
-between ops. A loop of a function without a product that takes a good part of the step is told, too, whose ops are
-large enough to be recorded: recursions over time, priced as its ops on the path and the executor's time. Loops of
-sessions are priced without what recording adds, which is most of their tiny ops. A loop that multiplies is told
-where adding up the gradients of its weights in each round takes a good part of the step: what needs no state belongs
-before it; where each round cuts its part out of an array, whose gradient is then made whole in each round; where
-layers of it also run once for all places, as those of a flow do that is inverted though its draws are known: one
-round of it stays; and in sessions, where its rounds look up what earlier ones made, as nodes of trees do. Silent for
-few turns. In PyTorch, a stack or cat of dozens of small tensors, one a sample, with the small ops that look at each
-of them; or of eight and more that ops make one by one, three or more for each; or a correlation, an array that is
-rolled, multiplied and summed for one shift after the other. In compiled programs of JAX, a loop whose rounds read
-arrays by their number and write or add to arrays that no round reads: its small ops are priced, four fifths of them.]],
+between ops. Derivatives that scipy takes by differences are a loop over the unknowns, seen where Python was recorded:
+at least half of that goes. A loop of a function without a product that takes a good part of the step is told, too,
+whose ops are large enough to be recorded: recursions over time, priced as its ops on the path and the executor's
+time. Loops of sessions are priced without what recording adds, which is most of their tiny ops. A loop that
+multiplies is told where adding up the gradients of its weights in each round takes a good part of the step: what
+needs no state belongs before it; where each round cuts its part out of an array, whose gradient is then made whole in
+each round; where layers of it also run once for all places, as those of a flow do that is inverted though its draws
+are known: one round of it stays; and in sessions, where its rounds look up what earlier ones made, as nodes of trees
+do. Silent for few turns. In PyTorch, a stack or cat of dozens of small tensors, one a sample, with the small ops that
+look at each of them; or of eight and more that ops make one by one, three or more for each; or a correlation, an
+array that is rolled, multiplied and summed for one shift after the other. In compiled programs of JAX, a loop whose
+rounds read arrays by their number and write or add to arrays that no round reads: its small ops are priced, four
+fifths of them.]],
 
   check = function(p, cfg)
     if p.format == "kineto" then return of_pytorch(p, cfg) end
-    local found = of_compiled(p, cfg)
+    local found = of_differences(p, cfg) or of_compiled(p, cfg)
     if found then return found end
     local maps = "(^|/)(map|map_fn|vectorized_map|TensorArrayV2.*)(_[0-9]+)?/while(_grad)?/"
     local inside = p:table("ops"):where { name = { like = maps } }
@@ -403,6 +434,19 @@ arrays by their number and write or add to arrays that no round reads: its small
   end,
 
   examples = {
+    -- Half to all of 8 ms.
+    { name = "scipy without a gradient", framework = "jax", format = "xspace", finding = true, impact_ns = 6e6,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "fusion", self_ns = 5e6, calls = 50 } },
+                 activities = { { name = "$_numdiff.py:278 approx_derivative", kind = "python", on_leader = true,
+                                  events = 5, path_ns = 8e6 },
+                                { name = "$_numdiff.py:663 _dense_difference", kind = "python", on_leader = true,
+                                  events = 5, path_ns = 7e6 } } } },
+    -- A check of one gradient in a long step.
+    { name = "few differences", framework = "jax", format = "xspace", finding = false, facts = { ["step.ns"] = 1e8 },
+      tables = { ops = { { name = "fusion", self_ns = 5e6, calls = 50 } },
+                 activities = { { name = "$_numdiff.py:278 approx_derivative", kind = "python", on_leader = true,
+                                  events = 1, path_ns = 8e6 } } } },
     { name = "map_fn", framework = "tensorflow", finding = true, replay = { 2e6, 6e6 },
       facts = { ["step.ns"] = 1e7, ["host.executor_ns"] = 5e6 },
       tables = { ops = { { name = "map/while/body/_1/map/while/MatMul", type = "MatMul", calls = 64,
