@@ -21,21 +21,24 @@ updated, unless the optimizer's lists tell that it takes the same part of every 
 teacher. In a function of TensorFlow, more gradients of weights than updates, with the norm of all of them: the layers
 farthest from the loss are not updated. In a program that XLA compiled, gradients of weights that it gives back as
 they came, which a norm alone takes: others it would not make. Gradients that are added up over several passes count as
-taken.]],
+taken. An input that was made to require gradients has the pass go on through frozen layers below the last trained
+weights, down to it: four products and 15 % of the pass at least, with four gradients before it.]],
 
   check = function(p, cfg)
     return p:in_excess {
       flaw = "unused-gradients", min_share = cfg.min_share,
       title = "Gradients that no update takes cost %s a step",
       time = "the part of the backward pass that makes them",
-      remedy = { text = "Freeze what is not trained, or run it without gradients; detach what only hands data on.",
+      remedy = { text = "Freeze what is not trained, or run it without gradients; detach what only hands data on; "
+                     .. "and let no input require gradients that nothing takes.",
                  code = p.framework == "tensorflow" and "gradients = tape.gradient(loss, head.trainable_variables)   "
                      .. "# not of model.trainable_variables; or: backbone.trainable = False"
                    or p.framework == "jax" and
                    "trained = optax.chain(optax.clip_by_global_norm(1.0), optax.adam(1e-3))   # its norm alone\n"
                      .. "tx = optax.multi_transform({\"head\": trained, \"frozen\": optax.set_to_zero()}, labels)"
                    or "for q in backbone.parameters(): q.requires_grad_(False)   # or: with torch.no_grad(): "
-                   .. "h = backbone(x); or: loss = d(g(z).detach())" },
+                   .. "h = backbone(x); or: loss = d(g(z).detach())\n# inputs: no x.requires_grad_(), and "
+                   .. "model.enable_input_require_grads() only with checkpointing" },
       confidence = "high",
     }
   end,
@@ -46,6 +49,10 @@ taken.]],
       tables = { excess = { { cell = 1, flaw = "unused-gradients", op = "aten::linear", ns = 3e6, share = 0.3,
                               factor = 0.1,
         region = "train.py(12): step", detail = "60 of 62 gradients" } } } },
+    { name = "down to the input", framework = "pytorch", format = "kineto", finding = true, replay = { 3e6 },
+      facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "unused-gradients", op = "aten::mm", ns = 3e6, share = 0.3, factor = 0.1,
+                              detail = "behind the last gradient of weights, 9 products go on to an input's" } } } },
     { name = "clipped by the norm of all", framework = "tensorflow", format = "xspace", finding = true,
       replay = { 5e6 }, facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "unused-gradients", op = "Conv2DBackpropFilter", ns = 5e6, share = 0.5,

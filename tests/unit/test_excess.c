@@ -134,6 +134,49 @@ TEST(more_gradients_than_updates)
     }
 }
 
+/* Five gradients of weights, then five products of 2 ms through frozen layers, down to an input
+ * whose gradient nothing takes: 10 ms and 0.4. A prompt that is learnt is updated, without shapes
+ * all rows are summed for it; an attack reads the input's gradient; and a single layer is little.
+ */
+TEST(a_way_back_to_the_input)
+{
+    enum { KEPT, KEPT_UNSHAPED, PROMPT, PROMPT_UNSHAPED, ATTACK, SHORT, CASES };
+
+    for (int way = KEPT; way < CASES; way++) {
+        bool           is_found = way == KEPT || way == KEPT_UNSHAPED;
+        bool           has_shapes = way != KEPT_UNSHAPED && way != PROMPT_UNSHAPED;
+        const char    *rows = has_shapes ? "f32[8,16,64]" : NULL;
+        struct program program;
+
+        (void)state;
+        start(&program);
+        program.b.profile.has_shapes = has_shapes;
+        run(&program, "aten::linear", has_shapes ? "f32[8,16,64] f32[64,64]" : NULL, 5000000);
+        for (int i = 0; i < 5; i++) {
+            node(&program, "aten::mm", has_shapes ? "f32[4,128] f32[128,64]" : NULL, 1000000);
+            node(&program, "torch::autograd::AccumulateGrad", has_shapes ? "f32[4,64]" : NULL,
+                 100000);
+        }
+        for (int i = 0; i < (way == SHORT ? 1 : 5); i++)
+            node(&program, "aten::mm", has_shapes ? "f32[128,64] f32[64,64]" : NULL, 2000000);
+        node(&program, "aten::mul", rows, 300000);
+        if (way == PROMPT_UNSHAPED)
+            node(&program, "aten::sum", NULL, 100000);
+        node(&program, "torch::autograd::AccumulateGrad", rows, 100000);
+        if (way == ATTACK)
+            run(&program, "aten::sign", "f32[8,16,64]", 100000);
+        slice(&program, "Optimizer.step#AdamW.step", ACTIVITY_ANNOTATION, NULL, 300000);
+        run(&program, "aten::_fused_adamw_",
+            !has_shapes     ? NULL
+            : way == PROMPT ? "f32[4,64] f32[8,16,64]"
+                            : "f32[4,64]",
+            300000);
+        finish(&program);
+        assert_true(fabs(claimed(&program, "unused-gradients") - (is_found ? 10.4e6 : 0)) < 1);
+        builder_free(&program.b);
+    }
+}
+
 /* A discriminator of one layer, trained first: 0.9 ms for its weights. On the way to the generator
  * it gets a gradient again, 1.5 ms, which the next step clears; what goes on to the generator is
  * needed. An attack takes the gradient of the input alone. */
