@@ -431,6 +431,34 @@ local function of_rare_op(p, cfg)
   }
 end
 
+-- Where no op stands out, all that a training step does beside what it trains by.
+local function of_untracked(p, top, cfg)
+  if p.framework ~= "pytorch" or p:has("device.idle_share") or not p:has("eager_untracked") then return nil end
+  local rows, step_ns = p:table("eager_untracked"), p.fact["step.ns"]
+  local ns = math.min(rows:sum("ns"), step_ns)
+  if ns < cfg.min_untracked_share * step_ns or ns <= top.self_ns then return nil end
+  local evidence, first = { { "what they take a step", ns, "ns", share = ns / step_ns } }, nil
+  for row in rows:top("ns", 3):each() do
+    first = first or row
+    evidence[#evidence + 1] = { row.type .. ", time a step", row.ns, "ns" }
+  end
+  return finding {
+    title = ("Ops that no backward pass goes through take %s of each training step, %s first"):format(
+      fmt.ms(ns), first.type),
+    severity = "info",
+    subject = { op = first.type },
+    evidence = evidence,
+    condition = ("they take %s of the step, %s accepted"):format(fmt.pct(ns / step_ns),
+      fmt.pct(cfg.min_untracked_share)),
+    remedy = { text = "What is only looked at (a preview, a metric, a picture for the log) is done every hundredth "
+                 .. "step; data are prepared once, or ahead of the step by the loader's workers; what a network whose "
+                 .. "weights stay says of the same data is kept.",
+               code = "if step % 100 == 0: log_preview(model(x[:1]))   # not in each step" },
+    impact = impact.share { ns = ns },
+    confidence = "low",
+  }
+end
+
 -- Lines of the program by what ops made of them take, most first; all of their time.
 local function lines_of(p, cfg)
   local by_line, list, all_ns = {}, {}, 0
@@ -597,6 +625,8 @@ return rule {
                        doc = "its self time over the step, below which it is not worth a look" },
     min_device_share = { default = 0.50, min = 0, max = 1, unit = "share",
                          doc = "kernel time over the step from which the device is what the program waits for" },
+    min_untracked_share = { default = 0.2, min = 0, max = 1, unit = "share",
+                            doc = "PyTorch: of the step, what no backward pass goes through, from which it is said" },
     min_tiny_calls = { default = 500, min = 1, max = 1e7, unit = "count",
                        doc = "JAX: tiny ops a step of a line's loops, from which starting them counts" },
     min_tiny_part = { default = 0.5, min = 0, max = 1, unit = "share",
@@ -619,10 +649,11 @@ array whose ops, forward and back, take most: what makes it smaller or needless 
 of JAX it is the line that takes most, priced by all ops on the largest arrays where these are far larger than
 others: what made them large goes through all lines; where it is loops of tiny ops, larger and fewer rounds are
 advised, and roots that diffrax finds in each step of an implicit solver are named as such. Elsewhere the type of op
-that takes most is named; which share of it, and of TensorFlow's products and convolutions with their gradients, may
-go is not known, so its price is a bound. Kernels of an accelerator are ranked by the op that launched them where they
-are recorded, with how far they are from what the device can do, or why that is not known: a program that its kernels
-hold gets an answer. Silent when time is spread, or when ops are a small part of the step.]],
+that takes most is named, or, where that takes less, all ops of a training step of PyTorch that no backward pass goes
+through; which share of it, and of TensorFlow's products and convolutions with their gradients, may go is not known, so
+its price is a bound. Kernels of an accelerator are ranked by the op that launched them where they are recorded, with
+how far they are from what the device can do, or why that is not known: a program that its kernels hold gets an answer.
+Silent when time is spread, or when ops are a small part of the step.]],
 
   check = function(p, cfg)
     if p:has("kernels") and p:has("device.idle_share") then return of_kernels(p, cfg) end
@@ -648,6 +679,8 @@ hold gets an answer. Silent when time is spread, or when ops are a small part of
       if row.kind ~= "collective" and #top < 3 then top[#top + 1] = row end
     end
     if total_ns <= 0 or #top == 0 then return nil end
+    local untracked = of_untracked(p, top[1], cfg)
+    if untracked then return untracked end
     local share = top[1].self_ns / total_ns
     if share < (p:has("device.idle_share") and cfg.min_share or cfg.min_host_share)
         or top[1].self_ns < cfg.min_step_share * p.fact["step.ns"] then
@@ -768,6 +801,16 @@ hold gets an answer. Silent when time is spread, or when ops are a small part of
       tables = { op_types = { { type = "aten::mul", self_ns = 2e6 } },
                  excess = { { cell = 1, flaw = "penalised-weights", cause = "bytes", grade = "A", ns = 4e6,
                               share = 0.4, factor = 0, op = "aten::mul" } } } },
+    -- 2 and 1.5 ms that nothing goes back through, more than any op.
+    { name = "a preview in each step", framework = "pytorch", format = "kineto", finding = true, severity = "info",
+      impact_ns = 3.5e6, facts = { ["step.ns"] = 1e7 },
+      tables = { op_types = { { type = "aten::mm", self_ns = 3e6 }, { type = "aten::istft", self_ns = 2e6 } },
+                 eager_untracked = { { type = "aten::istft", count = 32, ns = 2e6 },
+                                     { type = "aten::abs", count = 32, ns = 1.5e6 } } } },
+    { name = "little beside the training", framework = "pytorch", format = "kineto", finding = true,
+      severity = "info", impact_ns = 3e6, facts = { ["step.ns"] = 1e7 },
+      tables = { op_types = { { type = "aten::mm", self_ns = 3e6 }, { type = "aten::abs", self_ns = 1e6 } },
+                 eager_untracked = { { type = "aten::abs", count = 32, ns = 1e6 } } } },
     { name = "rows that each lookup shortens", framework = "pytorch", format = "kineto", finding = true,
       severity = "info", facts = { ["step.ns"] = 1e7 },
       tables = { op_types = { { type = "aten::embedding_renorm_", self_ns = 6e6 } },

@@ -240,6 +240,33 @@ TEST(casts_are_counted)
     builder_free(&program.b);
 }
 
+/* Beside a layer that is trained, two transforms of 3 us for a preview; without a backward pass all
+ * of it is what the program is there for. */
+TEST(calls_beside_the_backward_pass)
+{
+    for (int is_trained = 0; is_trained < 2; is_trained++) {
+        struct program program;
+        struct err     err = { 0 };
+
+        (void)state;
+        start(&program);
+        numbered(&program, call(&program, "aten::linear", NULL, 4000), 1);
+        for (int i = 0; i < 2; i++)
+            call(&program, "aten::istft", NULL, 3000);
+        if (is_trained)
+            node(&program, 1, 4000);
+        builder_finish(&program.b);
+        assert_true(analysis_eager_untracked.run(&program.b.study, &err));
+        if (is_trained) {
+            assert_true(cell(&program, "eager_untracked", "count") == 2);
+            assert_true(cell(&program, "eager_untracked", "ns") == 6000);
+        }
+        assert_true(facts_find_table(&program.b.study.facts, "eager_untracked")->row_count ==
+                    (size_t)is_trained);
+        builder_free(&program.b);
+    }
+}
+
 /* Without shapes conversions that take about as long are the same: of four, inside products or not,
  * 2 us are copied, of one 20. What a product copies without being asked for another type, as its
  * bias, is none. */
