@@ -9,7 +9,8 @@ local function second_forward(p, fact, ns, products, severity)
     condition = ("%s products repeat trained ones and no backward node belongs to them"):format(fmt.count(products)),
     remedy = { text = trains and "Keep the results of the first pass for metrics and logging." or
                    "If it is the same model on the same batch, keep the results of the first pass. What a "
-                   .. "frozen copy, a reference or a teacher, says of data that stays the same is kept with the data.",
+                   .. "frozen copy, a reference or a teacher, says of data that stays the same is kept with the data. "
+                   .. "What a generator made serves both losses: fake.detach() for the discriminator's.",
                code = "logits = model(x); loss = F.cross_entropy(logits, y); "
                  .. "accuracy = (logits.detach().argmax(-1) == y).float().mean()" },
     impact = impact.exposed { ns = ns, low = 0.9 * ns, high = ns },

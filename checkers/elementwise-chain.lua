@@ -266,6 +266,17 @@ local function of_region(p, cfg)
   }
 end
 
+-- A layer's kernels, scaled by each row's factors, as where a style modulates them: a convolution is linear in both.
+local KERNELS = {
+  text = "Convolve all rows with the one kernel: scale the maps by the row's factors before, and the results after it. "
+    .. "No kernel for each row, and no groups.",
+  code = "y = F.conv2d(x * s[:, :, None, None], w, padding=1)   # not groups=len(x)\n"
+    .. "y = y * torch.rsqrt(s.square() @ w.square().sum((2, 3)).t() + 1e-8)[:, :, None, None]",
+}
+local function makes_kernels(row)
+  return row.idiom == "outer" and (row.shapes or ""):find("^\\[1,\\d+,(\\d+),\\d+,\\d+\\]x\\[\\d+,1,\\1,1,1\\]") ~= nil
+end
+
 return rule {
   id = "elementwise-chain", api = 1, version = "1.0.0",
   title = "Elementwise ops pass over the same values one after the other",
@@ -299,12 +310,13 @@ return rule {
     high_outer = { default = 0.95, min = 0, max = 1, unit = "ratio", doc = "at most" },
   },
   doc = [[
-Each op reads and writes the whole tensor; compiled together they read it once. Without shapes, calls of 20 us and more
-that are about as long as each other. Priced as a part to all of what is not
-the longest op of each chain; a softmax is one op of little more than that. Pairs of rows combined in one large tensor
-and summed at once are a product or a distance of matrices, which never makes that tensor: priced as most of it, in
-compiled programs of JAX as all but two passes over the sums. On an accelerator chains are priced as all but about one
-pass, with formulas that compiling mends as well.
+Each op reads and writes the whole tensor; compiled together they read it once. Without shapes, calls of 20 us and
+more that are about as long as each other. Priced as a part to all of what is not the longest op of each chain; a
+softmax is one op of little more than that. Pairs of rows combined in one large tensor and summed at once are a
+product or a distance of matrices, which never makes that tensor: priced as most of it. So are a layer's kernels
+scaled for each row, which one convolution of scaled maps needs none of. In compiled programs of JAX pairs are priced
+as all but two passes over the sums.
+On an accelerator chains are priced as all but about one pass, with formulas that compiling mends as well.
 Compiled programs that run one after the other on an accelerator, each passing over what the one before wrote,
 are such a chain, too: priced as what these arrays are of their traffic.
 Ops of PyTorch's compiled code that ran one by one on a host, as a backend for debugging runs them, are priced as all
@@ -356,7 +368,10 @@ chains that a better rule names and below min_share.]],
     if not biggest or ns < cfg.min_share * step_ns then return nil end
 
     return finding {
-      title = (biggest.idiom == "outer" and "Tensors of all pairs that are summed at once take %s a step in %s calls" or
+      title = (makes_kernels(biggest)
+          and "Kernels are made for each row: scaling and summing them takes %s a step in %s calls"
+          or biggest.idiom == "outer"
+          and "Tensors of all pairs that are summed at once take %s a step in %s calls" or
           "Chains of elementwise ops take %s a step in %s calls"):format(fmt.ms(ns), fmt.whole(calls)),
       subject = { op = biggest.first_op },
       locations = biggest.source_file and { { file = biggest.source_file, line = biggest.source_line } } or nil,
@@ -365,7 +380,7 @@ chains that a better rule names and below min_share.]],
                    { "calls of ops in it a step", calls, "count" },
                    { "shapes", biggest.shapes or "unknown" } },
       condition = ("it takes %s of the step, %s accepted"):format(fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
-      remedy = biggest.idiom == "outer" and
+      remedy = biggest.idiom == "outer" and (makes_kernels(biggest) and KERNELS) or biggest.idiom == "outer" and
           { text = "Multiply the matrices, or take their distances with one op.",
             code = "s = q @ k.transpose(-1, -2)   # or torch.cdist(a, b)" } or
           biggest.idiom == "dropout" and { text = "Use the framework's dropout.", code = "y = F.dropout(x, 0.5)" } or
@@ -478,6 +493,11 @@ chains that a better rule names and below min_share.]],
         facts = { ["step.ns"] = 1e8 },
       tables = { eager_idioms = { { idiom = "outer", first_op = "aten::mul", ns = 5e7, count = 1, calls = 2,
           product_ns = 0, pivot_ns = 0, longest_ns = 4e7, last_dim = 64, elements = 65536 } } } },
+    { name = "kernels that a style scales", framework = "pytorch", finding = true, impact_ns = 4.1e7,
+        facts = { ["step.ns"] = 1e8 },
+      tables = { eager_idioms = { { idiom = "outer", first_op = "aten::mul", ns = 5e7, count = 1, calls = 2,
+          product_ns = 0, pivot_ns = 0, longest_ns = 4e7, last_dim = 3, elements = 331776,
+          shapes = "[1,48,48,3,3]x[16,1,48,1,1]" } } } },
     { name = "compiled for debugging", framework = "pytorch", format = "kineto", finding = true, severity = "warn",
       replay = { 4e6 }, facts = { ["step.ns"] = 1e7 },
       tables = { eager_idioms = {}, excess = { { cell = 1, flaw = "unfused-region", op = "aten::mul", ns = 4e6,
