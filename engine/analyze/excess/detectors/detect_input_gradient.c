@@ -75,14 +75,19 @@ static bool takes_shape(const struct ledger *ledger, const struct work_unit *uni
     return false;
 }
 
-/* Updates take it, or ops that stand between its pass and what comes next. */
-static bool is_taken(const struct ledger *ledger, const struct pass *pass,
-                     const struct tensor *gradient)
+static bool is_updated(const struct ledger *ledger, const struct tensor *gradient)
 {
     for (uint32_t u = 0; u < ledger->units.count; u++)
         if (updates(ledger, &ledger->units.items[u]) &&
             takes_shape(ledger, &ledger->units.items[u], gradient))
             return true;
+    return false;
+}
+
+/* By ops that stand between its pass and what comes next. */
+static bool is_read(const struct ledger *ledger, const struct pass *pass,
+                    const struct tensor *gradient)
+{
     for (uint32_t u = pass->end; u < ledger->units.count; u++) {
         const struct work_unit *unit = &ledger->units.items[u];
 
@@ -115,13 +120,16 @@ static bool comes_as_it_is(const struct ledger *ledger, const struct pass *pass)
     return false;
 }
 
+/* The update must be recorded, and take the gradient before. */
 static bool is_of_input(const struct ledger *ledger, const struct pass *pass)
 {
     const struct tensor *gradient = unit_input(ledger, &ledger->units.items[pass->last], 0);
+    const struct tensor *before = unit_input(ledger, &ledger->units.items[pass->before], 0);
 
     if (!ledger->study->profile->has_shapes)
         return comes_as_it_is(ledger, pass);
-    return gradient && gradient->rank >= 2 && !is_taken(ledger, pass, gradient);
+    return gradient && before && gradient->rank >= 2 && is_updated(ledger, before) &&
+           !is_updated(ledger, gradient) && !is_read(ledger, pass, gradient);
 }
 
 /* The part behind the last weights is large, and of layers. */
