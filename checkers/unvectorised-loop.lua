@@ -229,28 +229,51 @@ local function in_rounds_back(p, cfg, like)
                                 name = { like = "(^|/)while_grad/" } }
 end
 
--- A loop's gradient adds up those of its weights round by round: a pass over the whole matrix each time, where one
--- product of all rounds would do. That is so of what needs nothing of the round before: inputs, keys, encodings.
-local function of_weights(p, cfg)
-  if p.framework ~= "tensorflow" then return nil end
-  local sums = in_rounds_back(p, cfg, "^(_Mkl)?AddN$")
-  local step_ns, ns = p.fact["step.ns"], sums:sum("self_ns")
-  if ns < cfg.min_rounds_share * step_ns then return nil end
+-- What of_weights says, of `ns` of a step's time in `what`.
+local function says_weights(p, cfg, worst, what, ns)
+  local step_ns = p.fact["step.ns"]
   ns = math.min(ns, step_ns)
-  local worst = sums:top("self_ns", 1):rows()[1]
   return finding {
     severity = "info",
     title = ("Gradients of weights are added up %s times a step, in each round of a loop: %s"):format(
       fmt.whole(worst.calls), fmt.ms(ns)),
     subject = { op = worst.name },
-    evidence = { { "adding up a step", ns, "ns", share = ns / step_ns }, { "rounds a step", worst.calls, "count" } },
+    evidence = { { what, ns, "ns", share = ns / step_ns }, { "rounds a step", worst.calls, "count" } },
     condition = ("it takes %s of the step, %s accepted"):format(fmt.pct(ns / step_ns), fmt.pct(cfg.min_rounds_share)),
-    remedy = { text = "Multiply for all time steps at once, before the loop, what needs no state of it: the cell then "
-                 .. "only adds its part, and the gradient of these weights is one product.",
+    remedy = { text = "Multiply for all time steps at once, before the loop, what needs no state of it, and behind it "
+                 .. "what no later round reads, as scores of words: the cell then only adds its part, and the gradient "
+                 .. "of these weights is one product.",
                code = "x = tf.keras.layers.Dense(gates * units)(x)   # [batch, time, ...], before the cell" },
     impact = impact.exposed { ns = ns, low = 0.7 * ns, high = math.min(1.4 * ns, step_ns) },
     confidence = "medium",
   }
+end
+
+-- Loops of sessions: the sum is named by the weights' way into the loop, the product that it takes by the product
+-- there. Of a cell's own weights, which need its state, neither takes much: one matrix has to take it alone.
+local function of_session_weights(p, cfg)
+  local ops, worst, most_ns = p:table("ops"), nil, 0
+  for sum in ops:where { type = { like = "^Add(V2|N)?$" }, calls = { min = cfg.min_rounds },
+                         name = { like = "(^|/)gradients/.*while(_[0-9]+)?/.*/Enter_grad/Add(N)?$" } }:each() do
+    local product = sum.name:match("^(.*)/Enter_grad/AddN?$") .. "_grad/MatMul_1"
+    local row = ops:where { name = product, calls = { min = cfg.min_rounds } }:rows()[1]
+    -- One product of all rounds multiplies as many numbers, but writes and packs its result once.
+    local ns = row and sum.self_ns + (1 - cfg.kept_product) * row.self_ns or 0
+    if ns > most_ns then worst, most_ns = row, ns end
+  end
+  if not worst or most_ns < cfg.min_rounds_share * p.fact["step.ns"] then return nil end
+  return says_weights(p, cfg, worst, "multiplying and adding up a step, over one product of all rounds", most_ns)
+end
+
+-- A loop's gradient adds up those of its weights round by round: a pass over the whole matrix each time, where one
+-- product of all rounds would do. That is so of what needs nothing of the round before: inputs, keys, encodings; and
+-- of what nothing in the next one needs: scores of words.
+local function of_weights(p, cfg)
+  if p.framework ~= "tensorflow" then return nil end
+  local sums = in_rounds_back(p, cfg, "^(_Mkl)?AddN$")
+  local ns = sums:sum("self_ns")
+  if ns < cfg.min_rounds_share * p.fact["step.ns"] then return of_session_weights(p, cfg) end
+  return says_weights(p, cfg, sums:top("self_ns", 1):rows()[1], "adding up a step", ns)
 end
 
 -- A round that cuts its part out of a whole array gives back an array of the whole size, zeros but for the part, which
@@ -367,6 +390,8 @@ return rule {
                        doc = "sessions: a product of its rounds, above which one of them is work enough" },
     spared = { default = 0.5, min = 0, max = 1, unit = "ratio",
                doc = "part of the time in differences that goes at least: of six unknowns, beside a gradient's calls" },
+    kept_product = { default = 0.4, min = 0, max = 1, unit = "ratio",
+                     doc = "sessions: part of the products of weights' gradients that one of all rounds takes" },
     kept = { default = 0.2, min = 0, max = 1, unit = "ratio", doc = "part of the loop's time that a batched op needs" },
   },
   doc = [[
@@ -378,11 +403,12 @@ between ops. Derivatives that scipy takes by differences are a loop over the unk
 at least half of that goes. A loop of a function without a product that takes a good part of the step is told, too,
 whose ops are large enough to be recorded: recursions over time, priced as its ops on the path and the executor's
 time. Loops of sessions are priced without what recording adds, which is most of their tiny ops. A loop that
-multiplies is told where adding up the gradients of its weights in each round takes a good part of the step: what
-needs no state belongs before it; where each round cuts its part out of an array, whose gradient is then made whole in
-each round; where layers of it also run once for all places, as those of a flow do that is inverted though its draws
-are known: one round of it stays; and in sessions, where its rounds look up what earlier ones made, as nodes of trees
-do. Silent for few turns. In PyTorch, a stack or cat of dozens of small tensors, one a sample, with the small ops that
+multiplies is told where adding up the gradients of its weights in each round takes a good part of the step (in a
+session, of one matrix, with the products that are added): what needs no state belongs before it, and what no later
+round reads behind it; where each round cuts its part out of an array, whose gradient is then made whole in each
+round; where layers of it also run once for all places, as those of a flow do that is inverted though its draws are
+known: one round of it stays; and in sessions, where its rounds look up what earlier ones made, as nodes of trees do.
+Silent for few turns. In PyTorch, a stack or cat of dozens of small tensors, one a sample, with the small ops that
 look at each of them; or of eight and more that ops make one by one, three or more for each; or a correlation, an
 array that is rolled, multiplied and summed for one shift after the other. In compiled programs of JAX, a loop whose
 rounds read arrays by their number and write or add to arrays that no round reads: its small ops are priced, four
@@ -559,6 +585,23 @@ fifths of them.]],
       tables = { ops = { { name = "gradient_tape/rnn/while/rnn/while_grad/body/_85/AddN", type = "AddN", calls = 100,
                            self_ns = 4e6 },
                          { name = "rnn/while/body/_13/cell/MatMul", type = "MatMul", calls = 100, self_ns = 3e6 } } } },
+    -- 12 ms by 0.6, and 6 ms of 40.
+    { name = "scores of words made in each round of a session's decoder", framework = "tensorflow", format = "graph",
+      finding = true, severity = "info", impact_ns = 1.32e7, facts = { ["step.ns"] = 4e7 },
+      tables = { ops = { { name = "gradients/rnn/while/project/MatMul/Enter_grad/Add", type = "AddV2", calls = 36,
+                           self_ns = 6e6 },
+                         { name = "gradients/rnn/while/project/MatMul_grad/MatMul_1", type = "MatMul", calls = 36,
+                           self_ns = 1.2e7 } } } },
+    { name = "cells of a session whose weights take no part alone", framework = "tensorflow", format = "graph",
+      finding = false, facts = { ["step.ns"] = 4e7 },
+      tables = { ops = { { name = "gradients/rnn/while/cell/MatMul/Enter_grad/Add", type = "AddV2", calls = 36,
+                           self_ns = 2e6 },
+                         { name = "gradients/rnn/while/cell/MatMul_grad/MatMul_1", type = "MatMul", calls = 36,
+                           self_ns = 8e6 },
+                         { name = "gradients/rnn_1/while/cell/MatMul/Enter_grad/Add", type = "AddV2", calls = 36,
+                           self_ns = 2e6 },
+                         { name = "gradients/rnn_1/while/cell/MatMul_grad/MatMul_1", type = "MatMul", calls = 36,
+                           self_ns = 8e6 } } } },
     { name = "rows that are cut out of an array in each round", framework = "tensorflow", format = "xspace",
       finding = true, severity = "info", replay = { 4e6 }, facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "gradients/while_grad/while_grad/body/_85/StridedSliceGrad",
