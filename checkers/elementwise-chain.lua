@@ -70,6 +70,46 @@ local function of_graph(p, cfg)
   }
 end
 
+-- Many log-sum-exps a step over large tensors: rounds that add a vector to one matrix and take the logarithm of the
+-- sums of its exponentials, as Sinkhorn's and the forward algorithm in the log domain. With the matrix's exponential
+-- made once each round is a product with a vector, which its largest number, or the rounds themselves, keep in range.
+-- A loss takes one or two.
+local function of_logsums(p, cfg)
+  local ops, step_ns = p:table("ops"), p.fact["step.ns"]
+  local scope = "(^|/)(ReduceLogSumExp|reduce_logsumexp|logsumexp)(_[0-9]+)?/"
+  local inside = ops:where { name = { like = scope } }
+  local exps = inside:where { type = { like = "^Exp$" }, name = { like = "^(?!gradient)" } }
+  local worst, rounds = exps:top("self_ns", 1):rows()[1], exps:sum("calls") or 0
+  -- A sequence whose rounds go over small rows pays for starting ops: other rules see that.
+  if not worst or rounds < cfg.min_many or exps:sum("self_ns") < cfg.min_op_ns * rounds then return nil end
+  -- A recursion over frames writes a row in each round: what its rounds add differs, and a kernel may know the whole.
+  local written = ops:where { type = { like = "^(TensorScatter|TensorListSetItem|TensorArrayWrite)" },
+                              name = { like = "^(?!gradient)" } }
+  if (written:max("calls") or 0) >= cfg.min_many then return nil end
+  local all_ns, executor_ns = ops:sum("self_ns"), p:has("host.executor_ns") and p.fact["host.executor_ns"] or 0
+  local computing_ns = p:has("part.compute_ns") and p.fact["part.compute_ns"] or step_ns
+  local started = inside:sum("calls") / math.max(1, ops:sum("calls"))
+  local ns = math.min(step_ns, inside:sum("self_ns") / all_ns * computing_ns + started * executor_ns)
+  if ns < cfg.min_logsums * step_ns then return nil end
+  return finding {
+    title = ("The logarithm of sums of exponentials is taken %s times a step over large tensors: %s"):format(
+      fmt.whole(rounds), fmt.ms(ns)),
+    severity = "info", subject = { op = worst.name },
+    evidence = { { "their ops a step, with the executor's part", ns, "ns", share = ns / step_ns },
+                 { "times a step", rounds, "count" },
+                 { "exponentials a step", exps:sum("self_ns"), "ns" } },
+    condition = ("they take %s of the step, %s accepted"):format(fmt.pct(ns / step_ns), fmt.pct(cfg.min_logsums)),
+    remedy = {
+      text = "Where the rounds add to the same matrix, take its exponential once, before them: each is a product of it "
+        .. "with a vector then, scaled by its largest number where the range of the type is too small.",
+      code = "k = tf.exp(-cost / eps)   # once\nu = a / tf.linalg.matvec(k, v)   "
+        .. "# not f = eps * (log_a - tf.reduce_logsumexp((g - cost) / eps, 1))" },
+    -- What is added to the matrix, and divided, goes as well.
+    impact = impact.exposed { ns = ns, low = 0.7 * ns, high = math.min(step_ns, 1.5 * ns) },
+    confidence = "medium",
+  }
+end
+
 -- How many items have so many pairs, if any number of them has.
 local function items_of(pairs_of_them)
   local items = math.floor((1 + math.sqrt(1 + 8 * pairs_of_them)) / 2 + 0.5)
@@ -297,6 +337,8 @@ return rule {
                   doc = "TensorFlow: items whose pairs a graph holds one by one; fewer may be as many as anything" },
     min_paired = { default = 0.15, min = 0, max = 1, unit = "share",
                    doc = "their share of the step, then, or that of windows that are copied out" },
+    min_logsums = { default = 0.25, min = 0, max = 1, unit = "share",
+                    doc = "TensorFlow: what many logarithms of sums of exponentials take of the step" },
     min_of_step = { default = 0.5, min = 0, max = 1, unit = "share", doc = "the same over the step" },
     min_op_ns = { default = 50e3, min = 0, max = 1e12, unit = "ns", doc = "TensorFlow: an op that takes long" },
     min_share = { default = 0.05, min = 0, max = 1, unit = "share",
@@ -324,8 +366,9 @@ but the longest of each row of them.
 TensorFlow programs on a host that do little else are named too, and those in which one scope, without products, takes
 much of it and adds up what it made; and those whose graph holds elementwise ops and their sums once for each pair of a
 dozen items and more, priced as seven tenths to all of what is beyond two rounds an item; and windows that
-tf.signal.frame copies out for sums over each, without a spectrum or a product of them. Silent for small tensors, for
-chains that a better rule names and below min_share.]],
+tf.signal.frame copies out for sums over each, without a spectrum or a product of them; and log-sum-exps over large
+tensors that are taken many times a step, priced as seven tenths of them to half as much again. Silent for small
+tensors, for chains that a better rule names and below min_share.]],
 
   check = function(p, cfg)
     local pairs_found = p.format == "xspace" and p:has("excess") and of_pairs(p, cfg)
@@ -333,7 +376,7 @@ chains that a better rule names and below min_share.]],
     local handed_on = p.format == "xspace" and p:has("excess") and of_programs(p, cfg)
     if handed_on then return handed_on end
     if p.format ~= "kineto" and p.framework == "tensorflow" and p:has("ops") and not p:has("device.idle_share") then
-      return of_items(p, cfg) or of_windows(p, cfg) or of_graph(p, cfg) or of_scope(p, cfg)
+      return of_items(p, cfg) or of_windows(p, cfg) or of_logsums(p, cfg) or of_graph(p, cfg) or of_scope(p, cfg)
     end
     if not p:has("eager_idioms") then
       return skip { reason = "neither PyTorch ops nor TensorFlow ops on a host are recorded",
@@ -392,6 +435,28 @@ chains that a better rule names and below min_share.]],
   end,
 
   examples = {
+    -- 12 of 20 ms of ops take 60 % of 20 ms of computing.
+    { name = "matching in the log domain", framework = "tensorflow", format = "xspace", finding = true,
+      severity = "info", impact_ns = 1.2e7, facts = { ["step.ns"] = 3e7, ["part.compute_ns"] = 2e7 },
+      tables = { ops = { { name = "ReduceLogSumExp_1/Exp", type = "Exp", calls = 60, self_ns = 9e6 },
+                         { name = "ReduceLogSumExp_1/Sum", type = "Sum", calls = 60, self_ns = 3e6 },
+                         { name = "dense/MatMul", type = "MatMul", calls = 1, self_ns = 8e6 } } } },
+    { name = "a recursion over frames", framework = "tensorflow", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 3e7, ["part.compute_ns"] = 2.2e7 },
+      tables = { ops = { { name = "ReduceLogSumExp/Exp", type = "Exp", calls = 120, self_ns = 9e6 },
+                         { name = "ReduceLogSumExp/Sum", type = "Sum", calls = 120, self_ns = 3e6 },
+                         { name = "TensorScatterUpdate", type = "TensorScatterUpdate", calls = 120, self_ns = 2e6 },
+                         { name = "dense/MatMul", type = "MatMul", calls = 1, self_ns = 1.6e7 } } } },
+    { name = "a mixture's loss, which takes one", framework = "tensorflow", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 2.4e7, ["part.compute_ns"] = 2e7 },
+      tables = { ops = { { name = "ReduceLogSumExp/Exp", type = "Exp", calls = 1, self_ns = 9e6 },
+                         { name = "ReduceLogSumExp/Sum", type = "Sum", calls = 1, self_ns = 3e6 },
+                         { name = "dense/MatMul", type = "MatMul", calls = 1, self_ns = 2e7 } } } },
+    { name = "a scan whose rounds take small ones", framework = "tensorflow", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 4e6, ["part.compute_ns"] = 2e6 },
+      tables = { ops = { { name = "while/body/_1/ReduceLogSumExp/Exp", type = "Exp", calls = 60, self_ns = 6e5 },
+                         { name = "while/body/_1/ReduceLogSumExp/Sum", type = "Sum", calls = 60, self_ns = 6e5 },
+                         { name = "dense/MatMul", type = "MatMul", calls = 1, self_ns = 1e6 } } } },
     { name = "differences of all rows", framework = "jax", format = "xspace", finding = true, severity = "warn",
       replay = { 6e6 }, facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "outer-sums", op = "fusion", ns = 6e6, share = 0.6, factor = 0.1 } } } },
