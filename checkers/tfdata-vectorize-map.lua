@@ -42,17 +42,51 @@ local function batched_by(stages, map)
   return nil
 end
 
+-- The step computes on the cores that the pipeline uses, waits little for it, and all are busy.
+local function is_busy(p, cfg, min_cpu_share)
+  return not p:has("device.count") and p:has("input.cpu_share") and p:has("host.cpu_ns") and p:has("host.cores") and
+    p.fact["input.wait_share"] <= cfg.max_wait_share and p.fact["input.cpu_share"] >= min_cpu_share and
+    p.fact["host.cpu_ns"] >= cfg.min_used * p.fact["host.cores"] * p.fact["step.ns"]
+end
+
+-- Rows are cut one by one out of what lies in memory, of each of its arrays, and put together again: a row of one array
+-- takes a microsecond or two, one of many columns that for each of them.
+local function rows_beside(p, cfg)
+  if not is_busy(p, cfg, cfg.min_rows_share) then return nil end
+  local stages = p:table("iterators")
+  local rows = stages:where { type = { like = "^TensorSlice" }, calls = { min = cfg.min_unbatched } }
+    :top("self_ns", 1):rows()[1]
+  if not rows or rows.self_ns < cfg.min_row_ns * rows.calls then return nil end
+  local batch, ns = batched_by(stages, rows), rows.self_ns
+  if not batch then return nil end
+  local step_ns, above = p.fact["step.ns"], rows
+  while above.name ~= batch.name do
+    above = stages:where { name = above.parent }:rows()[1]
+    ns = ns + above.self_ns
+  end
+  ns = ns / p.fact["host.cores"]
+  if ns < cfg.min_rows_share * step_ns then return nil end
+  return finding {
+    title = ("%s rows of many arrays are cut out of memory one by one, on the cores that the step needs"):format(
+      fmt.whole(rows.calls)),
+    severity = "info", subject = { op = rows.name },
+    evidence = { { "rows a step", rows.calls, "count" }, { "cutting one out", rows.self_ns / rows.calls, "ns" },
+                 { "up to the batch, over the cores, a step", ns, "ns", share = math.min(1, ns / step_ns) } },
+    condition = ("a row takes %s, %s accepted, and the cores are busy"):format(
+      fmt.ms(rows.self_ns / rows.calls), fmt.ms(cfg.min_row_ns)),
+    remedy = { text = "Join the columns of one type into one array before the data set, and let layers take it apart; "
+                 .. "or shuffle and batch the rows' numbers, and gather a batch of each column at once.",
+               code = "ds = tf.data.Dataset.from_tensor_slices((df.to_numpy(), y))   # not dict(df)" },
+    impact = impact.exposed { ns = (1 - cfg.left) * ns },
+    confidence = "medium",
+  }
+end
+
 -- A pipeline that runs ahead of a step which computes on the same cores still takes them from it: a map of many small
 -- ops is called for each element of a batch.
 local function small_ops_beside(p, cfg)
-  if p:has("device.count") or not (p:has("input.cpu_share") and p:has("host.cpu_ns") and p:has("host.cores")) then
-    return nil
-  end
+  if not is_busy(p, cfg, cfg.min_cpu_share) then return nil end
   local step_ns, cores, stages = p.fact["step.ns"], p.fact["host.cores"], p:table("iterators")
-  if p.fact["input.wait_share"] > cfg.max_wait_share or p.fact["input.cpu_share"] < cfg.min_cpu_share or
-     p.fact["host.cpu_ns"] < cfg.min_used * cores * step_ns then
-    return nil
-  end
   local map = stages:where { type = { like = "^(Map|ParallelMap)" } }:top("cpu_ns", 1):rows()[1]
   local batch, elements
   if map then batch, elements = batched_by(stages, map) end
@@ -103,6 +137,10 @@ return rule {
                       doc = "elements a step that batches are taken apart into" },
     min_apart_share = { default = 0.2, min = 0, max = 1, unit = "share",
                         doc = "of the step, in the stages from taking apart to the next batch" },
+    min_row_ns = { default = 20000, min = 0, max = 1e9, unit = "ns",
+                   doc = "cutting a row out of arrays in memory, from which they are many" },
+    min_rows_share = { default = 0.15, min = 0, max = 1, unit = "share",
+                       doc = "of the step, over the cores, in the stages from there to the batch" },
     min_elements = { default = 8, min = 2, max = 1e9, unit = "count", doc = "elements a step" },
     left = { default = 0.15, min = 0, max = 1, unit = "ratio",
              doc = "part of the map's time that one call for the whole batch needs" },
@@ -124,12 +162,13 @@ Each call of a map function costs tens of microseconds whatever it does. Where t
 paid for each element; above it, once a batch. Batches that are taken apart (unbatch) and made again
 pay in each stage between, also where the pipeline keeps up: it takes the cores. Priced by replay with
 0.15 of the map's, or of these stages', time left. Where a pipeline keeps up, the step computes on the same cores and
-all are busy, a map of which no op takes most is priced as its other ops, over the cores. Silent where an element takes
+all are busy, a map of which no op takes most is priced as its other ops, over the cores; and so are rows of many arrays
+in memory, as the columns of a table, that are cut out one by one. Silent where an element takes
 long enough to be work and one of its ops does, where the map stands above the batch, and where it runs Python.]],
 
   check = function(p, cfg)
     local step_ns = p.fact["step.ns"]
-    local known = taken_apart(p, cfg) or small_ops_beside(p, cfg)
+    local known = taken_apart(p, cfg) or small_ops_beside(p, cfg) or rows_beside(p, cfg)
     if known then return known end
     if p.fact["input.keeps_up"] or p.fact["input.wait_share"] < cfg.min_wait_share then return nil end
 
@@ -177,6 +216,24 @@ long enough to be work and one of its ops does, where the map stands above the b
   end,
 
   examples = {
+    -- 12 ms of one core are 6 of two, of which 0.85 go.
+    { name = "a table's columns, row by row", framework = "tensorflow", finding = true,
+      severity = "info", impact_ns = 5.1e6,
+      facts = { ["step.ns"] = 2e7, ["input.wait_share"] = 0.01, ["input.cpu_share"] = 0.3, ["host.cores"] = 2,
+                ["host.cpu_ns"] = 3.8e7 },
+      tables = { iterators = {
+        { name = "Iterator::Root::Prefetch::BatchV2", type = "BatchV2", calls = 1, self_ns = 5e6,
+          parent = "Iterator::Root::Prefetch" },
+        { name = "Iterator::Root::Prefetch::BatchV2::TensorSlice", type = "TensorSlice", calls = 200, self_ns = 7e6,
+          cpu_ns = 7e6, parent = "Iterator::Root::Prefetch::BatchV2" } } } },
+    { name = "rows of one array", framework = "tensorflow", finding = false,
+      facts = { ["step.ns"] = 2e7, ["input.wait_share"] = 0.01, ["input.cpu_share"] = 0.3, ["host.cores"] = 2,
+                ["host.cpu_ns"] = 3.8e7 },
+      tables = { iterators = {
+        { name = "Iterator::Root::Prefetch::BatchV2", type = "BatchV2", calls = 1, self_ns = 9e6,
+          parent = "Iterator::Root::Prefetch" },
+        { name = "Iterator::Root::Prefetch::BatchV2::TensorSlice", type = "TensorSlice", calls = 200, self_ns = 1e6,
+          cpu_ns = 1e6, parent = "Iterator::Root::Prefetch::BatchV2" } } } },
     { name = "windows of clips", framework = "tensorflow", finding = true, impact_ns = 5e6,
       facts = { ["step.ns"] = 2e7, ["input.wait_share"] = 0.02, ["input.keeps_up"] = true },
       tables = { iterators = {
