@@ -295,6 +295,9 @@ def op_of(event):
     if stats.get('eager_op') and not stats.get('is_func'):
         # asynchronous: the call only hands it over to another thread, which records it
         return None if stats['eager_op'].startswith('Collective') else str(stats['eager_op'])
+    # asynchronous in name only: on a host these compute where they start (core/kernels/image/crop_and_resize_op.cc)
+    if event.name == 'ExecutorState::ProcessAsync::Start' and str(stats.get('kernel_type')).startswith('CropAndResize'):
+        return str(stats.get('name'))
     if OP_NAME.match(event.name) and '::' not in event.name and not RUNTIME.match(event.name):
         return INLINED_CALL.sub('', event.name.rpartition(':')[0])
     return None
