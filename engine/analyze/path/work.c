@@ -143,6 +143,14 @@ static bool builds_pipeline(const struct classifier *classifier, uint32_t row)
     return false;
 }
 
+/* A host's result that is printed or saved may be on its way still when it is read. */
+static enum work of_output(const struct path *path, const struct frame *frame, enum work work)
+{
+    bool is_read = work == WORK_OUTPUT && (frame->kinds & KIND_BIT(ACTIVITY_SYNC));
+
+    return is_read && !path->has_device ? WORK_OUTPUT_WAIT : work;
+}
+
 static enum work classify(const struct classifier *classifier, uint32_t row)
 {
     const struct path  *path = classifier->path;
@@ -156,9 +164,6 @@ static enum work classify(const struct classifier *classifier, uint32_t row)
         return WORK_HOST;
     if (outer == WORK_INPUT || outer == WORK_INPUT_WAIT || serves_input(classifier, frame))
         return only_waits(classifier->profile, frame->event) ? WORK_INPUT_WAIT : WORK_INPUT;
-    if (!path->has_device && (frame->kinds & KIND_BIT(ACTIVITY_OUTPUT)) &&
-        (frame->kinds & KIND_BIT(ACTIVITY_SYNC)))
-        return WORK_OUTPUT_WAIT;
     for (size_t i = 0; i < ARRAY_COUNT(by_ancestors); i++) {
         if (!(frame->kinds & by_ancestors[i].kinds))
             continue;
@@ -170,7 +175,7 @@ static enum work classify(const struct classifier *classifier, uint32_t row)
 
         if (by_ancestors[i].work == WORK_INPUT && only_waits(classifier->profile, frame->event))
             return WORK_INPUT_WAIT;
-        return is_feeding ? WORK_HOST : by_ancestors[i].work;
+        return is_feeding ? WORK_HOST : of_output(path, frame, by_ancestors[i].work);
     }
     if (runs_here(classifier, frame->event))
         return WORK_COMPUTE;
