@@ -18,6 +18,10 @@ struct pass {
     uint32_t before, last; /* its last gradients that are handed over, NO_ID */
     uint32_t made;
 };
+struct answer { /* about the last two gradients of a pass; passes of one program have the same */
+    uint32_t before, last; /* rows of profile->ops */
+    bool     is_known, is_left;
+};
 
 static bool is_handed(const struct ledger *ledger, const struct work_unit *unit)
 {
@@ -120,16 +124,31 @@ static bool comes_as_it_is(const struct ledger *ledger, const struct pass *pass)
     return false;
 }
 
-/* The update must be recorded, and take the gradient before. */
-static bool is_of_input(const struct ledger *ledger, const struct pass *pass)
+/* The update must be recorded, and take the gradient before. O(units) for each pair of gradients.
+ */
+static bool is_left_out(const struct ledger *ledger, const struct pass *pass, struct answer *known)
 {
-    const struct tensor *gradient = unit_input(ledger, &ledger->units.items[pass->last], 0);
-    const struct tensor *before = unit_input(ledger, &ledger->units.items[pass->before], 0);
+    const struct work_unit *before = &ledger->units.items[pass->before];
+    const struct work_unit *last = &ledger->units.items[pass->last];
+    const struct tensor    *trained = unit_input(ledger, before, 0);
+    const struct tensor    *gradient = unit_input(ledger, last, 0);
 
+    if (!known->is_known || known->before != before->op || known->last != last->op)
+        *known = (struct answer) { .before = before->op,
+                                   .last = last->op,
+                                   .is_known = true,
+                                   .is_left = gradient && trained && gradient->rank >= 2 &&
+                                              is_updated(ledger, trained) &&
+                                              !is_updated(ledger, gradient) };
+    return known->is_left;
+}
+
+static bool is_of_input(const struct ledger *ledger, const struct pass *pass, struct answer *known)
+{
     if (!ledger->study->profile->has_shapes)
         return comes_as_it_is(ledger, pass);
-    return gradient && before && gradient->rank >= 2 && is_updated(ledger, before) &&
-           !is_updated(ledger, gradient) && !is_read(ledger, pass, gradient);
+    return is_left_out(ledger, pass, known) &&
+           !is_read(ledger, pass, unit_input(ledger, &ledger->units.items[pass->last], 0));
 }
 
 /* The part behind the last weights is large, and of layers. */
@@ -172,7 +191,8 @@ static bool claim(struct ledger *ledger, const struct detector *self, const stru
 
 static bool find(struct ledger *ledger, const struct detector *self)
 {
-    uint32_t cell = NO_ID;
+    uint32_t      cell = NO_ID;
+    struct answer known = { 0 };
 
     if (!ledger->is_torch)
         return true;
@@ -181,7 +201,7 @@ static bool find(struct ledger *ledger, const struct detector *self)
         uint32_t products;
 
         if (pass.made >= FEWEST_GRADIENTS && goes_far(ledger, &pass, &products) &&
-            is_of_input(ledger, &pass) && !claim(ledger, self, &pass, products, &cell))
+            is_of_input(ledger, &pass, &known) && !claim(ledger, self, &pass, products, &cell))
             return false;
     }
     return true;
