@@ -112,10 +112,16 @@ are traced: a fact then.]],
       edits[2] = { "scale", parts = { "host" }, factor = 0.1 }
     end
     local subject, locations = place(p)
+    local cure = remedy[p.framework] or { text = "Keep shapes and static arguments fixed." }
+    -- Where some steps compile, and nothing that ran before, they may be the first ones of a program.
+    local may_be_first = replaced == 0 and steps_share < cfg.min_all_steps
+    if may_be_first then
+      cure.text = cure.text .. " What compiles in its first calls only is paid once: record behind them."
+    end
     return finding {
       subject = subject, locations = locations,
-      title = ("%s of the steps %s again, %s each"):format(fmt.pct(steps_share),
-        only_traced and "trace functions" or "compile", fmt.ms(path_ns)),
+      title = ("%s of the steps %s%s, %s each"):format(fmt.pct(steps_share),
+        only_traced and "trace functions" or "compile", may_be_first and "" or " again", fmt.ms(path_ns)),
       severity = is_pipeline and "info" or only_traced and "warn" or "error",
       evidence = evidence,
       condition = steps_share < cfg.min_steps_share
@@ -123,7 +129,7 @@ are traced: a fact then.]],
           fmt.pct(share), fmt.pct(cfg.min_replaced_share))
         or ("%s of the steps compile, %s accepted; %s of the step"):format(
           fmt.pct(steps_share), fmt.pct(cfg.min_steps_share), fmt.pct(share)),
-      remedy = remedy[p.framework] or { text = "Keep shapes and static arguments fixed." },
+      remedy = cure,
       impact = impact.replay(edits),
       confidence = "high",
     }
