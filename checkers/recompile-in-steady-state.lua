@@ -58,7 +58,9 @@ recordings, and that costs min_replaced_share of the step. Where each step build
 are traced: a fact then.]],
 
   check = function(p, cfg)
-    local path_ns, steps_share = p.fact["compile.path_ns"], p.fact["compile.steps_share"]
+    -- What pools do beside a compiler lies outside of its calls, and is compiling in the step's parts.
+    local steps_share = p.fact["compile.steps_share"]
+    local path_ns = math.max(p.fact["compile.path_ns"], p:has("part.compile_ns") and p.fact["part.compile_ns"] or 0)
     local share = path_ns / p.fact["step.ns"]
     -- What comes late for the first time may come once; what has run before is compiled again, and will be.
     local replaced = p.fact["runs.replaced"] or 0
@@ -120,7 +122,7 @@ are traced: a fact then.]],
     end
     return finding {
       subject = subject, locations = locations,
-      title = ("%s of the steps %s%s, %s each"):format(fmt.pct(steps_share),
+      title = ("%s of the steps %s%s: %s a step"):format(fmt.pct(steps_share),
         only_traced and "trace functions" or "compile", may_be_first and "" or " again", fmt.ms(path_ns)),
       severity = is_pipeline and "info" or only_traced and "warn" or "error",
       evidence = evidence,
