@@ -18,8 +18,8 @@ void gradient_shapes_of_step(const struct ledger *ledger, size_t step,
         const struct tensor    *gradient = unit_input(ledger, unit, 0);
 
         if (unit->kind == UNIT_OP && gradient && gradient->rank > 0 &&
-            str_equal(unit_type(ledger, unit), STR("torch::autograd::AccumulateGrad")) &&
-            !gradient_shapes_have(shapes, gradient) && shapes->count < GRADIENT_SHAPES_MOST)
+            unit_hands_gradient(ledger, unit) && !gradient_shapes_have(shapes, gradient) &&
+            shapes->count < GRADIENT_SHAPES_MOST)
             shapes->items[shapes->count++] = gradient;
     }
 }

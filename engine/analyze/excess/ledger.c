@@ -284,6 +284,11 @@ bool host_events_next(struct host_events *events, uint32_t *event)
     return false;
 }
 
+bool unit_hands_gradient(const struct ledger *ledger, const struct work_unit *unit)
+{
+    return str_equal(unit_type(ledger, unit), STR("torch::autograd::AccumulateGrad"));
+}
+
 bool unit_is_forward_product(const struct work_unit *unit)
 {
     return unit->kind == UNIT_OP && unit->phase == UNIT_FORWARD &&

@@ -133,6 +133,8 @@ const struct tensor *unit_input(const struct ledger *ledger, const struct work_u
 uint32_t             unit_first_factor(const struct ledger *ledger, const struct work_unit *unit);
 const struct tensor *unit_left(const struct ledger *ledger, const struct work_unit *unit);
 const struct tensor *unit_right(const struct ledger *ledger, const struct work_unit *unit);
+/* A backward pass of PyTorch hands a gradient over to what has it. */
+bool                 unit_hands_gradient(const struct ledger *ledger, const struct work_unit *unit);
 bool                 unit_is_forward_product(const struct work_unit *unit); /* or a convolution */
 bool                 unit_is_forward_pause(const struct work_unit *unit);
 /* All that it takes are single numbers, as a counter, or parts of a sum that is one. */

@@ -26,7 +26,7 @@ struct answer { /* about the last two gradients of a pass; passes of one program
 static bool is_handed(const struct ledger *ledger, const struct work_unit *unit)
 {
     return unit->phase == UNIT_BACKWARD && unit->kind == UNIT_OP &&
-           str_equal(unit_type(ledger, unit), STR("torch::autograd::AccumulateGrad"));
+           unit_hands_gradient(ledger, unit);
 }
 
 static bool is_product(const struct work_unit *unit)

@@ -98,8 +98,7 @@ static bool is_found_by(const struct finder *finder, const struct detector *self
     weight = unit_right(ledger, unit_at(finder, first));
     for (uint32_t u = ledger->first_unit[step]; weight && u < ledger->first_unit[step + 1]; u++)
         count += ledger->units.items[u].kind == UNIT_OP &&
-                 str_equal(unit_type(ledger, &ledger->units.items[u]),
-                           STR("torch::autograd::AccumulateGrad")) &&
+                 unit_hands_gradient(ledger, &ledger->units.items[u]) &&
                  same_dims(unit_input(ledger, &ledger->units.items[u], 0), weight);
     if (!ledger->has_backward || count >= parts)
         return self == &detector_side_by_side;

@@ -132,8 +132,7 @@ static bool changes_input(const struct finder *finder, const struct rounds *roun
     for (uint32_t row = first_product + 1; row < block->starts[1]; row++) {
         const struct work_unit *unit = op_at(finder, rounds, row);
 
-        handed +=
-            str_equal(unit_type(finder->ledger, unit), STR("torch::autograd::AccumulateGrad"));
+        handed += unit_hands_gradient(finder->ledger, unit);
         if (is_behind && unit->phase != UNIT_BACKWARD && unit->op_class == OP_ELEMENTWISE &&
             same_dims(unit_input(finder->ledger, unit, 0), first))
             return true;
@@ -169,8 +168,7 @@ static struct call look_at_call(const struct finder *finder, const struct rounds
         const struct work_unit *unit = op_at(finder, rounds, row);
 
         call.trains |= unit->phase == UNIT_BACKWARD;
-        call.hands_on |=
-            str_equal(unit_type(finder->ledger, unit), STR("torch::autograd::AccumulateGrad"));
+        call.hands_on |= unit_hands_gradient(finder->ledger, unit);
         call.updates |= unit->phase == UNIT_UPDATE || unit->op_class == OP_UPDATE;
         call.looks_up |= unit->op_class == OP_EMBEDDING && !call.products;
         if (!is_product(unit) || unit->phase != UNIT_FORWARD ||

@@ -42,8 +42,7 @@ static uint32_t gradients_like(const struct ledger *ledger, size_t step,
 
     for (uint32_t u = ledger->first_unit[step]; u < ledger->first_unit[step + 1]; u++)
         count += ledger->units.items[u].kind == UNIT_OP &&
-                 str_equal(unit_type(ledger, &ledger->units.items[u]),
-                           STR("torch::autograd::AccumulateGrad")) &&
+                 unit_hands_gradient(ledger, &ledger->units.items[u]) &&
                  is_weight(unit_input(ledger, &ledger->units.items[u], 0), weight);
     return count;
 }

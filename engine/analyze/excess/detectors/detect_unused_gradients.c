@@ -192,7 +192,7 @@ static bool list_all(struct finder *finder)
 
         if (unit->kind != UNIT_OP)
             continue;
-        if (str_equal(unit_type(ledger, unit), STR("torch::autograd::AccumulateGrad"))) {
+        if (unit_hands_gradient(ledger, unit)) {
             if (!add_gradient(finder, unit))
                 return false;
             continue;
@@ -467,7 +467,7 @@ static bool find_by_count(struct finder *finder, const struct detector *self)
         if (unit->step != step && !updates)
             made = 0;
         step = unit->step;
-        if (str_equal(unit_type(ledger, unit), STR("torch::autograd::AccumulateGrad"))) {
+        if (unit_hands_gradient(ledger, unit)) {
             if (updates) {
                 if (!claim_by_count(finder, self, gradients, made, updates, &cell))
                     return false;
