@@ -5,9 +5,8 @@
 #include "analyze/step/own_lines.h"
 #include "eager_program.h"
 
-/* A frame of Python from start_ns on. */
-static uint32_t frame(struct program *program, const char *file, uint32_t line, int64_t start_ns,
-                      int64_t ns)
+/* A function of Python. */
+static uint32_t function(struct program *program, const char *file, uint32_t line)
 {
     struct profile_builder *b = &program->b;
     struct source_line source = { .file = builder_name(b, file), .line = line, .caller = NO_ID };
@@ -15,7 +14,14 @@ static uint32_t frame(struct program *program, const char *file, uint32_t line, 
 
     assert_true(vec_push(&b->profile.sources, &b->arena, source));
     b->profile.activities.items[activity].source = (uint32_t)b->profile.sources.count - 1;
-    return builder_event(b, program->thread, activity, start_ns, ns);
+    return activity;
+}
+
+/* A frame of one from start_ns on. */
+static uint32_t frame(struct program *program, const char *file, uint32_t line, int64_t start_ns,
+                      int64_t ns)
+{
+    return builder_event(&program->b, program->thread, function(program, file, line), start_ns, ns);
 }
 
 static void layers(struct program *program, int64_t number)
@@ -83,6 +89,31 @@ TEST(the_line_with_most_time_comes_first)
     builder_finish(&program.b);
     assert_true(analysis_eager_step.run(&program.b.study, &err));
     assert_true(line_of(&program, "torch.appends_ns") == 7);
+    builder_free(&program.b);
+}
+
+/* Two steps of 1 and 3 ms with 4 us each at line 7: the mean step is 2 ms and the median 1 ms, as
+ * the study says, so that a step's 4 us are 2 us of the median one, of the line as of the fact. */
+TEST(time_at_a_line_is_of_the_median_step)
+{
+    struct program program;
+    struct err     err = { 0 };
+    uint32_t       append;
+
+    start(&program);
+    append = function(&program, "run.py", 7);
+    builder_step(&program.b, program.host, 1000000, 4000000);
+    for (int i = 0; i < 2; i++) {
+        program.now = i * 1000000;
+        builder_event(&program.b, program.thread, append, program.now, 9000);
+        call(&program, "aten::cat", "f32[8,63,64] f32[8,1,64]", 4000);
+    }
+    builder_finish(&program.b);
+    program.b.study.steps.median_ns = 1000000;
+    assert_true(analysis_eager_step.run(&program.b.study, &err));
+    assert_true(builder_fact(&program.b, "torch.appends_ns") == 2000);
+    assert_true(builder_cell(&program.b, "eager_step_lines", "fact", "torch.appends_ns", "ns") ==
+                2000);
     builder_free(&program.b);
 }
 

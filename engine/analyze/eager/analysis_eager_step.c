@@ -483,7 +483,7 @@ static void count_clip(struct summer *summer, uint32_t first, uint32_t end)
     summer->sums[CLIP_HOST_NS] += host_ns;
 }
 
-/* A pass that runs again, at the line where it parts from the one that it repeats. */
+/* Passes that run again, at the line where the longest parts from the one that it repeats. */
 static void place_repeat(struct summer *summer, enum step_fact fact, const struct eager_pair *pair)
 {
     const struct eager_call *calls = summer->calls->list.items;
@@ -492,7 +492,7 @@ static void place_repeat(struct summer *summer, enum step_fact fact, const struc
         eager_lines_add(&summer->lines, fact,
                         own_line_apart(summer->study, summer->calls->is_user,
                                        calls[pair->call].event, calls[pair->of].event),
-                        pair->ns);
+                        summer->sums[fact]);
 }
 
 static bool count_calls(struct summer *summer)
@@ -654,8 +654,8 @@ static bool sum(struct summer *summer, struct eager_calls *calls)
             summer->sums[i] *= eager_median_factor(calls);
     summer->sums[PAUSES_NS] = pauses_ns * (double)calls->windows.count;
     summer->sums[LONGEST_PAUSE_NS] = longest_ns * (double)calls->windows.count;
-    return set_facts(summer, calls) && eager_lines_emit(study, &summer->lines, produces, &tables[0],
-                                                        (double)calls->windows.count);
+    return set_facts(summer, calls) &&
+           eager_lines_emit(study, &summer->lines, calls, produces, &tables[0]);
 }
 
 static bool run(struct study *study, struct err *err)

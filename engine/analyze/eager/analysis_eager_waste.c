@@ -516,8 +516,7 @@ static bool find(struct finder *finder, struct eager_calls *calls)
         is_set =
             facts_set(&study->facts, &produces[i], finder->sums[i] / (double)calls->windows.count);
     }
-    return is_set && eager_lines_emit(study, &finder->lines, produces, &tables[0],
-                                      (double)calls->windows.count);
+    return is_set && eager_lines_emit(study, &finder->lines, calls, produces, &tables[0]);
 }
 
 static bool run(struct study *study, struct err *err)

@@ -43,10 +43,12 @@ static int compare_lines(const void *a, const void *b)
                     COMPARE(left->source, right->source));
 }
 
-bool eager_lines_emit(struct study *study, struct eager_lines *lines, const struct fact_spec *facts,
-                      const struct table_spec *spec, double steps)
+bool eager_lines_emit(struct study *study, struct eager_lines *lines,
+                      const struct eager_calls *calls, const struct fact_spec *facts,
+                      const struct table_spec *spec)
 {
     enum { MOST_A_FACT = 3 };
+    double        of_step = eager_median_factor(calls) / (double)calls->windows.count;
     struct table *table = NULL;
     uint32_t      fact = NO_ID, count = 0;
 
@@ -66,7 +68,7 @@ bool eager_lines_emit(struct study *study, struct eager_lines *lines, const stru
             return false;
         emit_name(table, FACT, row, facts_name(&study->facts, str_from(facts[fact].name)));
         emit_source(study->profile, table, SOURCE_FILE, row, line->source);
-        emit_number(table, NS, row, line->ns / steps);
+        emit_number(table, NS, row, line->ns * of_step);
     }
     if (!table)
         return !lines->is_short &&

@@ -25,9 +25,11 @@ extern const struct column_spec eager_line_columns[EAGER_LINE_COLUMNS];
 void eager_lines_init(struct eager_lines *lines, struct arena *arena);
 /* Time that a fact counts, at a row of profile->sources; NO_ID: nothing is known of it. */
 void eager_lines_add(struct eager_lines *lines, uint32_t fact, uint32_t source, double ns);
-/* The lines with most time of each fact, those of a fact together, the longest first. No table where
- * no line is known. false: out of memory, here or in eager_lines_add. O(lines log lines). */
-bool eager_lines_emit(struct study *study, struct eager_lines *lines, const struct fact_spec *facts,
-                      const struct table_spec *table, double steps);
+/* The lines with most time of each fact, those of a fact together, the longest first; times are a
+ * step's, of the median one as those of facts are. No table where no line is known. false: out of
+ * memory, here or in eager_lines_add. O(lines log lines). */
+bool eager_lines_emit(struct study *study, struct eager_lines *lines,
+                      const struct eager_calls *calls, const struct fact_spec *facts,
+                      const struct table_spec *table);
 
 #endif
