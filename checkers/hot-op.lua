@@ -675,8 +675,9 @@ Silent when time is spread, or when ops are a small part of the step.]],
     if array then return array end
     local types, top = p:table("op_types"), {}
     local total_ns = types:sum("self_ns")
-    for row in types:top("self_ns", 1e6):each() do -- collectives mostly wait for other ranks
-      if row.kind ~= "collective" and #top < 3 then top[#top + 1] = row end
+    -- Collectives mostly wait for other ranks; what sets pipelines up and reads them is told by rules of the input.
+    for row in types:top("self_ns", 1e6):each() do
+      if row.kind ~= "collective" and p:class_of(row.type) ~= "input" and #top < 3 then top[#top + 1] = row end
     end
     if total_ns <= 0 or #top == 0 then return nil end
     local untracked = of_untracked(p, top[1], cfg)

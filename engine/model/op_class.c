@@ -19,7 +19,7 @@ static const struct {
     { "*summary*|print*|savev2*|save*|*writefile*|stringformat*|*encodepng*|*encodejpeg*", OP_LOG },
     { "*decode*|parse*", OP_DECODE },
     { "*isnonzero*", OP_READBACK },
-    { "*iteratorgetnext*|*queuedequeue*|*readerread*", OP_INPUT },
+    { "*iterator*|*dataset|*queuedequeue*|*readerread*", OP_INPUT },
     { "*onehot*|*sparsetodense*", OP_ONE_HOT },
     { "*fusedadam*|*fusedsgd*|*fusedadagrad*|*fusedrmsprop*|foreach*|apply*|resourceapply*|"
       "resourcesparseapply*",

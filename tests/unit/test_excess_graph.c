@@ -134,3 +134,39 @@ TEST(runs_that_score_the_model)
         builder_free(&program.b);
     }
 }
+
+/* Two graph functions a step read batches of their own: the one that trains, 7 ms, and one that
+ * does not, 6 ms. A function of Keras that validates need run once in fifty steps only; what
+ * predict says in each step, a policy's actions, is asked for. */
+TEST(predictions_in_each_step_are_no_evaluation)
+{
+    static const struct {
+        const char *function;
+        double      claimed_ns;
+    } rows[] = {
+        { "EagerLocalExecute: __inference_one_step_on_data_9", 0.98 * 6e6 },
+        { "EagerLocalExecute: __inference_one_step_on_data_distributed_9", 0 },
+    };
+
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+        struct program program;
+
+        start(&program);
+        program.b.profile.format = FORMAT_XSPACE;
+        program.b.profile.framework = builder_name(&program.b, "tensorflow");
+        for (int step = 0; step < 4; step++) {
+            slice(&program, "EagerLocalExecute: __inference_train_8", ACTIVITY_DISPATCH, NULL,
+                  7000000);
+            run(&program, "IteratorGetNext", "f32[8,64]", 1000000);
+            run(&program, "dense/MatMul", "f32[8,64] f32[64,64]", 3000000);
+            run(&program, "gradient_tape/dense/MatMul", "f32[64,64]", 3000000);
+            slice(&program, rows[i].function, ACTIVITY_DISPATCH, NULL, 6000000);
+            run(&program, "IteratorGetNext", "f32[90,8,64]", 1000000);
+            run(&program, "dense/MatMul", "f32[90,8,64] f32[64,64]", 5000000);
+            end_step(&program);
+        }
+        finish(&program);
+        assert_true(fabs(claimed(&program, "evaluation-calls") - rows[i].claimed_ns) < 1);
+        builder_free(&program.b);
+    }
+}

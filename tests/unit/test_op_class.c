@@ -33,6 +33,9 @@ TEST(names_tell_what_ops_do)
         { "aten::cos", "elementwise" },
         { "aten::maximum", "elementwise" },
         { "HistogramSummary", "log" },
+        { "IteratorGetNext", "input" },
+        { "MakeIterator", "input" },
+        { "TensorSliceDataset", "input" },
         { "lu", "decomposition" }, /* jax.lax.linalg.lu */
         { "aten::_linalg_eigh", "decomposition" },
         { "aten::_weight_norm", "reduce" },

@@ -1,7 +1,8 @@
 /* evaluation_calls: between runs of the function that trains, runs of others that compute no
  * gradients: evaluation, where their name says so (nobody acts on a loss), where they take batches
  * of their own, or where they come in some of the steps only. A policy that acts comes in all steps
- * and reads no data. Runs of a session have no names: those with gradients are told from others. */
+ * and reads no data but what Keras' predict wraps its rows in. Runs of a session have no names:
+ * those with gradients are told from others. */
 #include "analyze/excess/graph_names.h"
 #include "analyze/excess/ledger.h"
 #include "base/macros.h"
@@ -170,14 +171,16 @@ static bool is_evaluation(const struct finder *finder, size_t unit)
 {
     const struct ledger   *ledger = finder->ledger;
     const struct function *function;
+    struct str             name;
 
     if (!finder->function_of[unit])
         return false;
     function = &finder->functions.items[finder->function_of[unit] - 1];
+    name = profile_str(ledger->study->profile, function->name);
     return function->computes && !function->trains &&
            (!function->is_run || finder->trains_in_each) &&
-           ((function->reads_batch && !function->is_run) ||
-            says_evaluation(profile_str(ledger->study->profile, function->name)) ||
+           ((function->reads_batch && !function->is_run && !name_is(name, NAMES_KERAS_PREDICT)) ||
+            says_evaluation(name) ||
             (double)function->steps < EVERY_STEP * (double)ledger->step_count);
 }
 
