@@ -16,13 +16,16 @@ return rule {
                      doc = "worker processes that a host has cores for" },
     handover_ns = { default = 0.8e6, min = 0, max = 1e9, unit = "ns",
                     doc = "what taking a small batch from a worker costs the training process" },
+    quick_ns = { default = 2e6, min = 0, max = 1e9, unit = "ns",
+                 doc = "time of a batch below which its rows are likely in memory, and need no loader" },
   },
   doc = [[
 With num_workers=0 reading, decoding and collating run between two steps, on the thread that trains. The profiler names
 that loader _SingleProcessDataLoaderIter. Priced by replay: batches are made beside the step. Where making one takes
 longer than the rest of the step, by as many workers as keep up with it, at most `most_workers`; the same is saved where
-each item costs as much less. What a worker hands over has to be taken (`handover_ns`). Silent for loaders with workers,
-and where fetching a batch takes little more than that, as with tensors in memory.]],
+each item costs as much less. Where a batch takes less than `quick_ns`, its rows likely lie in memory, and indexing
+whole batches is advised first. What a worker hands over has to be taken (`handover_ns`). Silent for loaders with
+workers, and where fetching a batch takes little more than that, as with tensors in memory.]],
 
   check = function(p, cfg)
     local step_ns = p.fact["step.ns"]
@@ -37,6 +40,7 @@ and where fetching a batch takes little more than that, as with tensors in memor
     local left_ns = math.max(ns / workers - rest_ns, cfg.handover_ns * (top.events or 1))
     local saved_ns = ns - left_ns
     if saved_ns < cfg.min_share * step_ns then return nil end
+    local is_quick = ns < cfg.quick_ns * (top.events or 1)
     return finding {
       title = ("Batches are prepared in the training process: %s of each step"):format(fmt.ms(ns)),
       severity = saved_ns >= cfg.high_share * step_ns and "error" or "warn",
@@ -47,7 +51,13 @@ and where fetching a batch takes little more than that, as with tensors in memor
                    { "loader", top.name } },
       condition = ("the loader takes %s of the step on the training thread, %s accepted"):format(
         fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
-      remedy = { text = "Load batches in worker processes ahead of the step." .. (workers == 1 and "" or
+      -- A worker would save little more than handing its batch over costs.
+      remedy = is_quick and {
+        text = "Are these rows of tensors in memory? Index them a batch at a time: a loader takes each row by itself "
+          .. "and stacks them again. Else load batches in worker processes ahead of the step.",
+        code = "for rows in torch.randperm(len(x)).split(64): loss = train_step(x[rows], y[rows])\n"
+          .. "# else DataLoader(ds, num_workers=2, persistent_workers=True)" }
+        or { text = "Load batches in worker processes ahead of the step." .. (workers == 1 and "" or
                    " And make items cheaper: what each epoch does again once, smaller files, whole batches at a time."),
                  code = ("DataLoader(ds, num_workers=%d, persistent_workers=True, prefetch_factor=4)"):format(
                    math.max(workers, 2)) },
