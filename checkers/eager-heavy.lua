@@ -124,8 +124,11 @@ ops besides the functions it calls, and where they write summaries or checkpoint
                    { "graph functions called a step", calls, "count" } },
       condition = ("%s eager ops a step, %s accepted for each of %s"):format(
         fmt.count(ops), fmt.count(cfg.min_ops), fmt.many(calls, "function call", "function calls")),
-      remedy = { text = "Make the whole step one graph function.",
-                 code = "@tf.function\ndef train_step(batch): ...   # strategy.run(...) inside it too" },
+      remedy = p:has("op_stats.trains") and not p.fact["op_stats.trains"]
+        and { text = "Call the model from one graph function, in which all of its ops run.",
+              code = "predict = tf.function(lambda x: model(x, training=False))   # once; then predict(x)" }
+        or { text = "Make the whole step one graph function.",
+             code = "@tf.function\ndef train_step(batch): ...   # strategy.run(...) inside it too" },
       impact = impact.replay { { "scale", parts = { "host" }, factor = left },
                                fallback = impact.exposed { ns = (1 - left) * host_ns, low = 0.9 * (1 - left) * host_ns,
                                                            high = (1 - left) * host_ns } },

@@ -299,7 +299,8 @@ static bool trains(const struct profile *profile)
         if (name_is(profile_str(profile, profile->activities.items[i].name), NAMES_GRADIENT_OP))
             return true;
     for (size_t i = 0; i < profile->ops.count; i++)
-        if (name_is(profile_str(profile, profile->ops.items[i].origin), NAMES_GRADIENT_OP))
+        if (name_is(profile_str(profile, profile->ops.items[i].origin), NAMES_GRADIENT_OP) ||
+            name_is(profile_str(profile, profile->ops.items[i].type), NAMES_TF_GRADIENT_TYPE))
             return true;
     return false;
 }
