@@ -21,11 +21,14 @@ local function example_windows(type, scope)
            { name = "net/conv/Conv2D", type = "Conv2D", calls = 1, self_ns = 4e6 } }
 end
 
+-- Updates of parameters pass over them too; rules about optimizers and tables say what that costs.
+local UPDATES = "^(?!(adam|adamw|nadam|adamax|adagrad|adadelta|rmsprop|lion|ftrl|adafactor|sgd|lamb)(_[0-9]+)?/)"
+
 -- Without compiling, TensorFlow runs one op after the other over the whole tensor.
 local function of_graph(p, cfg)
   local step_ns, ops = p.fact["step.ns"], p:table("ops")
   local all_ns, ns, reduced_ns, calls, worst = ops:sum("self_ns"), 0, 0, 0, nil
-  for row in ops:where { type = { like = p:names("tf_formula") } }:each() do
+  for row in ops:where { type = { like = p:names("tf_formula") }, name = { like = UPDATES } }:each() do
     if row.self_ns >= cfg.min_op_ns * row.calls then
       ns, calls = ns + row.self_ns, calls + row.calls
       if p:class_of(row.type) == "reduce" then reduced_ns = reduced_ns + row.self_ns end
