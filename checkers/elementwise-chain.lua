@@ -24,6 +24,10 @@ end
 -- Updates of parameters pass over them too; rules about optimizers and tables say what that costs.
 local UPDATES = "^(?!(adam|adamw|nadam|adamax|adagrad|adadelta|rmsprop|lion|ftrl|adafactor|sgd|lamb)(_[0-9]+)?/)"
 
+-- Formulas that layers are made of, by their scopes.
+local OF_LAYERS = "(?i)(^|/)[a-z0-9_]*(gelu|silu|swish|softplus|layer_?norm|group_?norm|rms_?norm|batch_?norm|"
+  .. "dropout|activation|softmax|mish|selu)[a-z0-9_]*/"
+
 -- Without compiling, TensorFlow runs one op after the other over the whole tensor.
 local function of_graph(p, cfg)
   local step_ns, ops = p.fact["step.ns"], p:table("ops")
@@ -57,7 +61,11 @@ local function of_graph(p, cfg)
                  { "how many a step", calls, "count" },
                  { worst.name .. " (" .. worst.type .. ")", worst.self_ns, "ns" } },
     condition = ("%s of the time of all ops, %s accepted"):format(fmt.pct(share), fmt.pct(limit)),
-    remedy = picks and {
+    remedy = worst.name:find(OF_LAYERS) and {
+        text = "Let XLA make one pass of what activations, norms, masks and dropout are spelled out as, and time it; "
+          .. "or take cheaper ones (ReLU, GELU by its tanh), and no rows of padding.",
+        code = "model.compile(optimizer, loss, jit_compile=True)   # or @tf.function(jit_compile=True)" }
+      or picks and {
         text = "Pick first, by the raw scores, and compute for what is picked alone: a sigmoid or softmax keeps the "
           .. "order. Let XLA fuse what remains.",
         code = "best, at = tf.math.top_k(logits, k)\n"

@@ -38,6 +38,9 @@ for class in ("cast transpose sort decomposition one-hot"):gmatch("[a-z-]+") do 
 local CROPS = "Choose boxes before they are cut out: those above the score's threshold, or a sample of the proposals. "
   .. "Then fewer or smaller crops."
 
+-- What sets pipelines up and reads them, and Python that ops call: rules about these say more.
+local told_elsewhere = { input = true, callback = true }
+
 -- Structures that tell a cheaper way to the same numbers.
 local structures = {
   { flaw = "formed-inverse", time = "inverting, and factoring again for a determinant",
@@ -675,9 +678,11 @@ Silent when time is spread, or when ops are a small part of the step.]],
     if array then return array end
     local types, top = p:table("op_types"), {}
     local total_ns = types:sum("self_ns")
-    -- Collectives mostly wait for other ranks; what sets pipelines up and reads them is told by rules of the input.
+    -- Collectives mostly wait for other ranks.
     for row in types:top("self_ns", 1e6):each() do
-      if row.kind ~= "collective" and p:class_of(row.type) ~= "input" and #top < 3 then top[#top + 1] = row end
+      if row.kind ~= "collective" and not told_elsewhere[p:class_of(row.type)] and #top < 3 then
+        top[#top + 1] = row
+      end
     end
     if total_ns <= 0 or #top == 0 then return nil end
     local untracked = of_untracked(p, top[1], cfg)

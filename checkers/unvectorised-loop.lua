@@ -84,9 +84,16 @@ local function of_small_turns(p, cfg)
                  { "recorded ops a step", ops:sum("calls"), "count" } },
     condition = ("%s turns of the executor for each recorded op, %s accepted; %s of the step"):format(
       fmt.ratio(turns / math.max(1, ops:sum("calls"))), fmt.ratio(cfg.min_small_turns), fmt.pct(executor_ns / step_ns)),
-    remedy = { text = "Write it for the whole axis: a cumulative sum, a product with a triangle of weights, or a few "
-                 .. "rounds of doubling; or let XLA compile the loop.",
-               code = "sums = tf.matmul(discounts, xs)   # instead of tf.scan(lambda total, x: x + g * total, xs)" },
+    -- TensorFlow Probability's chains and solvers: each round needs the one before.
+    remedy = ops:where { name = { like = "(^|/)(mcmc_sample_chain|trace_scan|windowed_sampling|bfgs|lbfgs|nelder_mead)"
+                           .. "[_/]" } }:count() > 0
+      and { text = "Let XLA compile the loop, so that a round starts a few kernels; and run all chains or starts as "
+              .. "one batch, in which a round costs hardly more.",
+            code = "run = tf.function(lambda: tfp.mcmc.sample_chain(500, start, kernel=kernel), jit_compile=True)   "
+              .. "# start: [chains, size]" }
+      or { text = "Write it for the whole axis: a cumulative sum, a product with a triangle of weights, or a few "
+             .. "rounds of doubling; or let XLA compile the loop.",
+           code = "sums = tf.matmul(discounts, xs)   # instead of tf.scan(lambda total, x: x + g * total, xs)" },
     impact = impact.replay { { "scale", parts = { "host" }, kinds = { "executor", "run" }, factor = cfg.kept },
                              fallback = impact.share { ns = executor_ns } },
     confidence = "medium",

@@ -293,28 +293,30 @@ static double refill_ns(const struct study *study)
 }
 
 /* A pipeline in other threads that needs half a step for a batch, or whose batches lie ready, does
- * not hold the step, unless they lie there from before and new ones take longer than steps. */
+ * not hold the step, unless they lie there from before and new ones take longer than steps; or a
+ * thread that makes them never rests while the step waits, as where many small elements are handed
+ * from thread to thread, which no stage's own time shows. */
 static bool set_pace(struct study *study, double period_ns)
 {
     static const double PACE = 0.5, INLINE = 0.1, INLINE_OF_STEP = 0.03, MOST_FILLS = 0.5,
-                        RUNS_DRY = 1.15;
+                        RUNS_DRY = 1.15, NEVER_RESTS = 0.85, WAITS = 0.1;
     struct facts *facts = &study->facts;
     double        step_ns = study->steps.mean_ns, inline_ns = study->pipeline->inline_ns;
     bool          is_prefetched =
         period_ns > 0 && (inline_ns < INLINE * period_ns || inline_ns < INLINE_OF_STEP * step_ns);
     double wait_share = 0, wait_ns = 0, fill_ns = cache_fill_ns(study), made_ns = refill_ns(study);
-    bool   fills_cache;
+    bool   fills_cache, runs_dry;
 
     facts_get(facts, "input.wait_share", &wait_share);
     facts_get(facts, "input.wait_ns", &wait_ns);
+    runs_dry = made_ns >= (wait_share >= WAITS ? NEVER_RESTS : RUNS_DRY) * step_ns;
     fills_cache = fill_ns > 0 && fill_ns >= MOST_FILLS * wait_ns;
     return facts_set(facts, &produces[FACT_PREFETCHED], is_prefetched) &&
            facts_set(facts, &produces[FACT_CACHE_FILL], fill_ns) &&
            facts_set(facts, &produces[FACT_REFILL], made_ns) &&
            facts_set(facts, &produces[FACT_KEEPS_UP],
-                     fills_cache ||
-                         (is_prefetched && wait_share < PACE && made_ns < RUNS_DRY * step_ns &&
-                          (period_ns < PACE * step_ns || finds_batches_ready(study))));
+                     fills_cache || (is_prefetched && wait_share < PACE && !runs_dry &&
+                                     (period_ns < PACE * step_ns || finds_batches_ready(study))));
 }
 
 /* Graphs tell of stages that no event shows: with both, batches are made ahead by several threads.

@@ -293,11 +293,23 @@ static bool fill(struct op_stats *stats)
     return table != NULL;
 }
 
+/* Eager ops are known by the calls of them alone. */
+static bool is_eager_gradient(struct str name)
+{
+    static const struct str call = STR_INIT("EagerLocalExecute: ");
+
+    return str_starts(name, call) &&
+           name_is(str_slice(name, call.len, name.len), NAMES_TF_GRADIENT_TYPE);
+}
+
 static bool trains(const struct profile *profile)
 {
-    for (size_t i = 0; i < profile->activities.count; i++)
-        if (name_is(profile_str(profile, profile->activities.items[i].name), NAMES_GRADIENT_OP))
+    for (size_t i = 0; i < profile->activities.count; i++) {
+        struct str name = profile_str(profile, profile->activities.items[i].name);
+
+        if (name_is(name, NAMES_GRADIENT_OP) || is_eager_gradient(name))
             return true;
+    }
     for (size_t i = 0; i < profile->ops.count; i++)
         if (name_is(profile_str(profile, profile->ops.items[i].origin), NAMES_GRADIENT_OP) ||
             name_is(profile_str(profile, profile->ops.items[i].type), NAMES_TF_GRADIENT_TYPE))

@@ -64,24 +64,51 @@ static void count_call(struct function *function, uint32_t row, int64_t ns)
     function->total_ns += ns;
 }
 
-/* false: a run has no call around it, or out of memory. */
-static bool name_runs(struct search *search)
+/* Keeps the runs that are called, one for each call: a function that several devices share runs in
+ * parts, and iterators that go run functions of their own. false: most runs have no call. */
+static bool keep_called(struct search *search)
 {
-    const struct profile *profile = search->profile;
+    struct markers *markers = search->markers;
+    uint32_t        last = NO_ID;
+    size_t          called = 0, kept = 0;
 
-    for (size_t i = 0; i < search->markers->list.count; i++) {
-        const struct marker *marker = &search->markers->list.items[i];
-        uint32_t             call = call_around(profile, marker), function;
+    for (size_t i = 0; i < markers->list.count; i++) {
+        search->call_of[i] = call_around(search->profile, &markers->list.items[i]);
+        called += search->call_of[i] != NO_ID;
+    }
+    if (called < MIN_CALLS || 2 * called < markers->list.count)
+        return false;
+    for (size_t i = 0; i < markers->list.count; i++) {
+        struct marker marker = markers->list.items[i];
+        uint32_t      call = search->call_of[i];
 
         if (call == NO_ID)
-            return false;
-        function = function_for(search, event_activity(profile, call)->name);
+            continue;
+        if (call == last) {
+            markers->list.items[kept - 1].end_ns = marker.end_ns;
+            continue;
+        }
+        markers->list.items[kept] = marker;
+        search->call_of[kept++] = last = call;
+    }
+    markers->list.count = kept;
+    return true;
+}
+
+/* false: runs have no calls around them, or out of memory. */
+static bool name_runs(struct search *search)
+{
+    if (!keep_called(search))
+        return false;
+    for (size_t i = 0; i < search->markers->list.count; i++) {
+        uint32_t call = search->call_of[i];
+        uint32_t function = function_for(search, event_activity(search->profile, call)->name);
+
         if (function == NO_ID)
             return false;
         search->function_of[i] = function;
-        search->call_of[i] = call;
         count_call(&search->functions.items[function], (uint32_t)i,
-                   event_duration_ns(profile, call));
+                   event_duration_ns(search->profile, call));
     }
     return true;
 }
