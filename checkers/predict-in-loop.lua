@@ -4,6 +4,12 @@ local function without_setup(cfg)
   return { { "scale", parts = { "host", "input", "compile" }, factor = cfg.left } }
 end
 
+-- Functions of the pipelines are traced where these are built. The training function's own traces are no call's set-up.
+local function tracing_ns(p)
+  local compile_ns = p:has("compile.path_ns") and p.fact["compile.path_ns"] or 0
+  return math.max(0, compile_ns - (p:has("retrace.path_ns") and p.fact["retrace.path_ns"] or 0))
+end
+
 -- Each step is a call of predict or evaluate, and next to nothing of it is the model's.
 local function alone(p, cfg, builds, setup_ns)
   local step_ns = p.fact["step.ns"]
@@ -38,9 +44,7 @@ local function beside(p, cfg, builds, setup_ns)
       is_keras = is_keras or row.name:find(p:names("keras_function")) ~= nil
     end
   end
-  local compile_ns = p:has("compile.path_ns") and p.fact["compile.path_ns"] or 0
-  -- What the training function's own traces take is no call's set-up.
-  setup_ns = setup_ns + math.max(0, compile_ns - (p:has("retrace.path_ns") and p.fact["retrace.path_ns"] or 0))
+  setup_ns = setup_ns + tracing_ns(p)
   local trains = p:has("ops") and p:table("ops"):where { name = { like = "^gradient_tape/" } }:count() > 0
   if functions == 1 and is_keras and not trains and builds >= cfg.min_single and most_calls <= cfg.max_batches
       and setup_ns >= cfg.min_share * step_ns then
@@ -115,6 +119,7 @@ Silent where a step builds few datasets, and for single calls without other func
     local setup_ns = made:max("path_ns") or 0
     local step_ns = p.fact["step.ns"]
     if builds < cfg.min_calls then return beside(p, cfg, builds, setup_ns) end
+    setup_ns = setup_ns + tracing_ns(p)
     if setup_ns / step_ns < cfg.min_share then return nil end
 
     local calls = math.max(p.fact["eager.function_calls"], 2)
@@ -125,7 +130,8 @@ Silent where a step builds few datasets, and for single calls without other func
     local is_bare = type(one_ns) == "number" and type(bare_ns) == "number" and bare_ns > one_ns
     return finding {
       title = ("Datasets are built %s times a step, as predict does in each call"):format(fmt.whole(builds)),
-      evidence = { { "building iterators a step", setup_ns, "ns", share = math.min(setup_ns / step_ns, 1) },
+      evidence = { { "building iterators and tracing their functions a step", setup_ns, "ns",
+                     share = math.min(setup_ns / step_ns, 1) },
                    { "iterators built a step", builds, "count" },
                    { "graph function calls a step", calls, "count" } },
       condition = ("%s iterators built a step, %s accepted; %s of the step"):format(fmt.count(builds),
