@@ -169,6 +169,31 @@ TEST(evaluation_is_a_part_of_the_step)
     builder_free(&calls.b);
 }
 
+/* Five calls of a function that two devices share, 10 us every 20 us: it runs in two parts in each,
+ * which are one step. An iterator that goes runs a function of its own, without a call. */
+TEST(a_shared_function_is_one_call)
+{
+    struct profile_builder b;
+    uint32_t               thread;
+
+    builder_start(&b, FORMAT_XSPACE);
+    thread = builder_timeline(&b, builder_host(&b, "h"), NO_ID, "python");
+    for (int i = 0; i < 5; i++) {
+        builder_slice(&b, thread, "EagerLocalExecute: __inference_step_7", ACTIVITY_DISPATCH,
+                      i * 20000, 10000);
+        builder_slice(&b, thread, "FunctionRun", ACTIVITY_RUN, i * 20000 + 1000, 2000);
+        builder_slice(&b, thread, "FunctionRun", ACTIVITY_RUN, i * 20000 + 4000, 5000);
+    }
+    builder_slice(&b, thread, "FunctionRun", ACTIVITY_RUN, 95000, 2000);
+    builder_finish(&b);
+    run(&b);
+    assert_int_equal(b.study.steps.source, STEPS_SESSION);
+    assert_string_equal(b.study.steps.marker_name, "step_7");
+    assert_float_equal(builder_fact(&b, "step.count"), 5, 0);
+    assert_float_equal(builder_fact(&b, "step.ns"), 20000, 0);
+    builder_free(&b);
+}
+
 /* Four calls that train, every 20 us, three of evaluation behind them up to 130 us, and a pause of
  * 1.87 ms before four more that train, as between two epochs: the pause is left out, and the
  * evaluation is part of the fourth step, which begins with the run 1 us behind its call. */

@@ -424,6 +424,46 @@ TEST(ready_batches_keep_up)
     }
 }
 
+/* Small elements go from thread to thread: a stage of each takes 20 us of a step of 100 us, but the
+ * one that makes batches waits for the other, 95 us for a batch, while the step waits 30 us: it
+ * never rests, and holds the step. With batches of 60 us it rests, and is ahead. */
+TEST(a_thread_that_never_rests)
+{
+    static const struct {
+        int64_t batch_ns;
+        double  keeps_up;
+    } rows[] = { { 95000, 0 }, { 60000, 1 } };
+
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+        struct profile_builder b;
+        uint32_t               host, python, producer, reader;
+
+        host = builder_start_host(&b, FORMAT_XSPACE);
+        b.profile.hosts.items[host].core_count = 4;
+        python = builder_timeline(&b, host, NO_ID, "python");
+        producer = builder_timeline(&b, host, NO_ID, "tf_data_iterator_resource");
+        reader = builder_timeline(&b, host, NO_ID, "tf_data_parallel_interleave");
+        for (int64_t t = 0; t < 1000000; t += 100000) {
+            builder_slice(&b, python, "IteratorGetNextOp::DoCompute", ACTIVITY_INPUT_WAIT, t,
+                          30000);
+            builder_slice(&b, python, "Iterator::Root::Prefetch", ACTIVITY_INPUT_STAGE, t, 30000);
+            builder_slice(&b, python, "dense/MatMul:MatMul", ACTIVITY_OP, t + 30000, 70000);
+            builder_slice(&b, producer, "Iterator::Root::Prefetch::Batch", ACTIVITY_INPUT_STAGE, t,
+                          rows[i].batch_ns);
+            builder_slice(&b, producer, "Iterator::Root::Prefetch::Batch::ParallelInterleaveV4",
+                          ACTIVITY_INPUT_STAGE, t + 10000, rows[i].batch_ns - 20000);
+            builder_slice(&b, reader, "Iterator::Root::Prefetch::Batch::ParallelInterleaveV4::CSV",
+                          ACTIVITY_INPUT_STAGE, t + 10000, 20000);
+            builder_step(&b, host, t, t + 100000);
+        }
+        finish_input(&b);
+        assert_float_equal(builder_fact(&b, "input.wait_share"), 0.3, 1e-9);
+        assert_float_equal(builder_fact(&b, "input.period_ns"), 20000, 1);
+        assert_float_equal(builder_fact(&b, "input.keeps_up"), rows[i].keeps_up, 0);
+        builder_free(&b);
+    }
+}
+
 TEST(bad_patterns_are_usage_errors)
 {
     struct profile_builder b;

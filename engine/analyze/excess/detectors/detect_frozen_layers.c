@@ -1,8 +1,8 @@
 /* frozen_layers: a graph function of TensorFlow that trains runs layers that no gradient goes
  * through, and they take much longer than what it trains: features of frozen weights, made again in
  * each step. Where the data come again, so do they; where anything is drawn at random but for
- * dropout, they may not. A target network, or a teacher that learns from its pupil, is as large as
- * what is trained. */
+ * dropout and the order of rows, they may not. A target network, or a teacher that learns from its
+ * pupil, is as large as what is trained. */
 #include "analyze/excess/graph_names.h"
 #include "analyze/excess/ledger.h"
 
@@ -39,8 +39,10 @@ static bool learn(struct finder *finder)
         if (str_contains(name, STR("gradient_tape/"))) {
             if (!learn_gradient(finder, name))
                 return false;
-        } else if (op_class_of(type) == OP_RANDOM && !str_contains(name, STR("drop")))
+        } else if (op_class_of(type) == OP_RANDOM && !str_equal(type, STR("RandomShuffle")) &&
+                   !str_contains(name, STR("drop"))) {
             finder->is_random = true;
+        }
     }
     return true;
 }
