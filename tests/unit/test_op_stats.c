@@ -106,3 +106,27 @@ TEST(instructions_count_for_what_they_were_made_from)
     assert_true(builder_fact(&b, "op_stats.trains") == 0);
     builder_free(&b);
 }
+
+/* Eager ops are calls without scopes: a gradient of one is told by its type, an addition is none.
+ */
+TEST(eager_gradients_are_told_by_type)
+{
+    static const struct {
+        const char *call;
+        double      trains;
+    } rows[] = { { "EagerLocalExecute: ReluGrad", 1 }, { "EagerLocalExecute: AddV2", 0 } };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct profile_builder b;
+        uint32_t               host, thread;
+
+        host = builder_start_host(&b, FORMAT_XSPACE);
+        thread = builder_timeline(&b, host, NO_ID, "python");
+        builder_step(&b, host, 0, 400000);
+        builder_slice(&b, thread, rows[i].call, ACTIVITY_DISPATCH, 0, 200000);
+        builder_slice(&b, thread, "MatMul:MatMul", ACTIVITY_OP, 200000, 100000);
+        assert_true(run_all(&b));
+        assert_true(builder_fact(&b, "op_stats.trains") == rows[i].trains);
+        builder_free(&b);
+    }
+}
