@@ -44,16 +44,23 @@ static bool choose_steps(struct study *study)
     return true;
 }
 
-static double host_work_ns(const struct profile *profile, const struct timeline *line)
+/* What threads do, to tell which of them leads. */
+struct doing {
+    const struct profile *profile;
+    bool                 *sleeps; /* by activity: Python that only waits to be woken */
+};
+
+static double host_work_ns(const struct doing *doing, const struct timeline *line)
 {
-    double ns = 0;
+    const struct profile *profile = doing->profile;
+    double                ns = 0;
 
     for (uint32_t i = 0; i < line->event_count; i++) {
         uint32_t           event = line->first_event + i;
         enum activity_kind kind = event_activity(profile, event)->kind;
 
-        if (kind == ACTIVITY_PYTHON || kind == ACTIVITY_DISPATCH || kind == ACTIVITY_LAUNCH ||
-            kind == ACTIVITY_STEP)
+        if ((kind == ACTIVITY_PYTHON && !doing->sleeps[event_activity_id(profile, event)]) ||
+            kind == ACTIVITY_DISPATCH || kind == ACTIVITY_LAUNCH || kind == ACTIVITY_STEP)
             ns += (double)event_duration_ns(profile, event);
     }
     return ns;
@@ -61,10 +68,11 @@ static double host_work_ns(const struct profile *profile, const struct timeline 
 
 /* Ops that the program itself calls, each with those in it: not those of a backward pass, which a
  * thread of the library's runs. */
-static double called_ops_ns(const struct profile *profile, const struct timeline *line)
+static double called_ops_ns(const struct doing *doing, const struct timeline *line)
 {
-    double  ns = 0;
-    int64_t reached_ns = INT64_MIN;
+    const struct profile *profile = doing->profile;
+    double                ns = 0;
+    int64_t               reached_ns = INT64_MIN;
 
     for (uint32_t i = 0; i < line->event_count; i++) {
         uint32_t               event = line->first_event + i;
@@ -79,8 +87,8 @@ static double called_ops_ns(const struct profile *profile, const struct timeline
     return ns;
 }
 
-static uint32_t busiest_thread(const struct study *study,
-                               double (*work_ns)(const struct profile *, const struct timeline *))
+static uint32_t busiest_thread(const struct study *study, const struct doing *doing,
+                               double (*work_ns)(const struct doing *, const struct timeline *))
 {
     const struct profile *profile = study->profile;
     uint32_t              best = NO_ID;
@@ -92,7 +100,7 @@ static uint32_t busiest_thread(const struct study *study,
 
         if (line->kind != TIMELINE_THREAD || line->host != study->steps.host)
             continue;
-        ns = work_ns(profile, line);
+        ns = work_ns(doing, line);
         if (ns > most_ns)
             most_ns = ns, best = t;
     }
@@ -100,20 +108,27 @@ static uint32_t busiest_thread(const struct study *study,
 }
 
 /* The thread that leads the steps: where their markers are, else the one with most host work. Where
- * PyTorch recorded ops alone, the one that calls them: what it does between them is host work. */
-static uint32_t find_leader(const struct study *study)
+ * PyTorch recorded ops alone, the one that calls them: what it does between them is host work.
+ * false: out of memory. */
+static bool find_leader(struct study *study)
 {
     const struct profile *profile = study->profile;
     const struct step    *first = &study->steps.list.items[study->path.step_rows.items[0]];
-    uint32_t              best;
+    struct arena          scratch = { .budget_bytes = study->arena->budget_bytes };
+    struct doing          doing = { .profile = profile };
+    uint32_t             *best = &study->path.leader;
 
-    if (first->timeline != NO_ID &&
-        profile->timelines.items[first->timeline].kind == TIMELINE_THREAD)
-        return first->timeline;
-    best = busiest_thread(study, host_work_ns);
-    if (best == NO_ID && profile->format == FORMAT_KINETO && !profile->devices.count)
-        best = busiest_thread(study, called_ops_ns);
-    return best;
+    *best = first->timeline;
+    if (*best != NO_ID && profile->timelines.items[*best].kind == TIMELINE_THREAD)
+        return true;
+    doing.sleeps = arena_new_array(&scratch, bool, profile->activities.count + 1);
+    for (uint32_t a = 0; doing.sleeps && a < profile->activities.count; a++)
+        doing.sleeps[a] = work_only_sleeps(profile_str(profile, profile->activities.items[a].name));
+    *best = doing.sleeps ? busiest_thread(study, &doing, host_work_ns) : NO_ID;
+    if (*best == NO_ID && profile->format == FORMAT_KINETO && !profile->devices.count)
+        *best = busiest_thread(study, &doing, called_ops_ns);
+    arena_free(&scratch);
+    return doing.sleeps != NULL;
 }
 
 /* Only the accelerator that the path follows counts as a worker; the others of the host do the same
@@ -152,7 +167,8 @@ bool path_begin(struct study *study)
     if (study->path.step_rows.count == 0)
         return true;
     device = device_activity_leading(study);
-    study->path.leader = find_leader(study);
+    if (!find_leader(study))
+        return false;
     study->path.has_device = device != NULL;
     study->path.lacks_device = lacks_device(study);
     study->path.lacks_names = profile->nameless_events > profile->event_count / 2;

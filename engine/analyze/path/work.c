@@ -97,7 +97,8 @@ static bool may_wait(const struct classifier *classifier, uint32_t event)
     const struct activity *activity = event_activity(classifier->profile, event);
     struct str             name = profile_str(classifier->profile, activity->name);
 
-    return (activity->kind == ACTIVITY_PYTHON && str_equal(name, STR("$numpy asarray"))) ||
+    return (activity->kind == ACTIVITY_PYTHON &&
+            (str_equal(name, STR("$numpy asarray")) || str_equal(name, STR("$numpy array")))) ||
            (activity->kind == ACTIVITY_DISPATCH && !classifier->path->has_device &&
             event_duration_ns(classifier->profile, event) >= DISPATCH_NS &&
             str_fits(name, "*LoadedExecutable::ExecuteHelper*"));
@@ -114,17 +115,21 @@ static bool runs_here(const struct classifier *classifier, uint32_t event)
                       STR("## Call CompiledFxGraph"));
 }
 
+bool work_only_sleeps(struct str name)
+{
+    return (name_is(name, NAMES_PYTHON_QUEUES) && name_is(name, NAMES_PYTHON_WAITS)) ||
+           name_is(name, NAMES_PYTHON_SLEEPS);
+}
+
 /* Python of a thread that has nothing to do, as those of progress bars and pools: it waits for
  * somebody to wake it. The leading thread's waits are the program's own. */
 static bool is_asleep(const struct classifier *classifier, const struct frame *frame)
 {
     const struct activity *activity = event_activity(classifier->profile, frame->event);
-    struct str             name = profile_str(classifier->profile, activity->name);
 
     return activity->kind == ACTIVITY_PYTHON && classifier->path->leader != NO_ID &&
            frame->timeline != classifier->path->leader &&
-           ((name_is(name, NAMES_PYTHON_QUEUES) && name_is(name, NAMES_PYTHON_WAITS)) ||
-            name_is(name, NAMES_PYTHON_SLEEPS));
+           work_only_sleeps(profile_str(classifier->profile, activity->name));
 }
 
 /* Building a pipeline, its datasets and functions, which happens before it makes anything: the

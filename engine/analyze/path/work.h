@@ -18,6 +18,8 @@ enum work {
  * O(frames log stats). false: the arena is exhausted. */
 bool      work_classify(const struct profile *profile, struct path *path, struct arena *arena);
 enum part work_part(enum work work);
+/* Whether a function of Python only waits for somebody to wake its thread. */
+bool      work_only_sleeps(struct str name);
 bool      work_is_active(enum work work); /* a processor is at it */
 /* The step is charged to the highest rank of what goes on at once. */
 int       work_rank_on_threads(enum work work);
