@@ -130,6 +130,41 @@ TEST(a_thread_that_sleeps_does_not_lead)
 }
 
 /*
+ * Nothing marks a step of 100 us: Python of the program hands a result to NumPy 10..90 us, which
+ * waits for what XLA's thread computes 10..85 us. Workers of a pool sleep in their queue, all of
+ * them written to one thread, and lead nothing though they are open for longer: computing takes 75
+ * us, the host the rest.
+ */
+TEST(workers_of_a_pool_do_not_lead)
+{
+    static const char *const readers[] = { "$numpy array", "$numpy asarray" };
+
+    for (size_t i = 0; i < ARRAY_COUNT(readers); i++) {
+        struct profile_builder b;
+        uint32_t               host, python, workers, xla;
+
+        host = builder_start_host(&b, FORMAT_XSPACE);
+        python = builder_timeline(&b, host, NO_ID, "python");
+        workers = builder_timeline(&b, host, NO_ID, "workers");
+        xla = builder_timeline(&b, host, NO_ID, "tf_XLAPjRtCpuClient");
+        builder_slice(&b, python, "$train.py:9 run", ACTIVITY_PYTHON, 0, 100000);
+        builder_slice(&b, python, readers[i], ACTIVITY_PYTHON, 10000, 80000);
+        builder_slice(&b, xla, "dot.1", ACTIVITY_OP, 10000, 75000);
+        for (int worker = 0; worker < 3; worker++)
+            builder_slice(&b, workers, "$threading.py:1028 _bootstrap_inner", ACTIVITY_PYTHON, 0,
+                          100000);
+        builder_slice(&b, workers, "$<unknown> get", ACTIVITY_PYTHON, 0, 100000);
+        builder_step(&b, host, 0, 100000);
+        builder_finish(&b);
+        walk(&b, NO_ID);
+        assert_int_equal(b.study.path.leader, python);
+        assert_float_equal(builder_fact(&b, "part.compute_ns"), 75000, 1);
+        assert_float_equal(builder_fact(&b, "part.host_ns"), 25000, 1);
+        builder_free(&b);
+    }
+}
+
+/*
  * The leading thread waits for another one 10..90 us, in which it hands an op to a pool and waits
  * for it: the op takes 20..80 us. A thread that lives 85..95 us is written as if it had begun with
  * the recording. What is left of the wait is Python of the one that is waited for.
