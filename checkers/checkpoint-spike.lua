@@ -64,7 +64,8 @@ saves (that is another rule) and where saving is short, or hardly more than wait
         name = { like = p:names("saves") },
         steps_share = { max = cfg.max_steps_share },
         max_ns = { min = cfg.min_ratio * step_ns } }
-    local top = saves:top("path_ns", 1):rows()[1]
+    local most = saves:top("path_ns", 1)
+    local top = most:rows()[1]
     if not top or top.path_ns <= 0 then return nil end
     -- Arrays that are saved may be on their way: what is computed meanwhile is no saving.
     local computing_ns = p:has("part.compute_ns") and p.fact["part.compute_ns"] or 0
@@ -72,7 +73,7 @@ saves (that is another rule) and where saving is short, or hardly more than wait
     if ns < cfg.min_share * step_ns then return nil end
     return finding {
       title = ("Saving takes %s in single steps of %s"):format(fmt.ms(top.max_ns), fmt.ms(step_ns)),
-      subject = { op = top.name },
+      subject = { op = top.name }, locations = most:places(),
       evidence = { { "longest save", top.max_ns, "ns" },
                    { "saving spread over the steps", top.path_ns, "ns", share = math.min(1, top.path_ns / step_ns) },
                    ns < top.path_ns and { "of that at most while nothing computes", ns, "ns", share = ns / step_ns }

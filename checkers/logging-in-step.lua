@@ -59,16 +59,13 @@ Silent for checkpoints and TensorFlow summaries, which have rules of their own, 
 
   check = function(p, cfg)
     local logs = p:table("activities"):where { kind = "output", name = {
-      like = "(?i)print|log|savefig|imwrite|add_(scalar|histogram|image|text|figure)|write|flush|histc" } }
-    local rows = logs:top("path_ns", 5):rows()
-    local ns, evidence, names, locations = 0, {}, {}, {}
-    for _, row in ipairs(rows) do
-      if not row.name:find("(?i)summary|checkpoint|save(z|_)") then
-        ns = math.max(ns, row.path_ns)
-        evidence[#evidence + 1] = { row.name, row.path_ns, "ns" }
-        names[#names + 1] = "\\Q" .. row.name:gsub(",", ".") .. "\\E"
-        if row.file and row.file ~= "" then locations[#locations + 1] = { file = row.file, line = row.line } end
-      end
+      like = "(?i)^(?!.*(summary|checkpoint|save(z|_))).*(print|log|savefig|imwrite|"
+        .. "add_(scalar|histogram|image|text|figure)|write|flush|histc)" } }:top("path_ns", 5)
+    local ns, evidence, names = 0, {}, {}
+    for row in logs:each() do
+      ns = math.max(ns, row.path_ns)
+      evidence[#evidence + 1] = { row.name, row.path_ns, "ns" }
+      names[#names + 1] = "\\Q" .. row.name:gsub(",", ".") .. "\\E"
     end
     local share = ns / p.fact["step.ns"]
     local print_ns, most = 0, 1
@@ -94,7 +91,7 @@ Silent for checkpoints and TensorFlow summaries, which have rules of their own, 
     table.insert(evidence, 1, { "writing logs a step", ns, "ns", share = math.min(share, 1) })
     return finding {
       title = ("Writing logs takes %s of each step"):format(fmt.ms(ns)),
-      evidence = evidence, locations = locations,
+      evidence = evidence, locations = logs:places(),
       condition = ("writing takes %s of the step, %s accepted"):format(fmt.pct(share), fmt.pct(cfg.min_share)),
       remedy = { text = "Write every 100 steps, or hand the data to a thread that writes.",
                  code = "if step % 100 == 0: log(...)" },

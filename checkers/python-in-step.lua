@@ -317,11 +317,9 @@ where it hides behind computation.]],
     end
     local locations, evidence, sessions = {}, {}, runs_sessions(p)
     if p:has("activities") then
-      for _, row in ipairs(p:table("activities"):where { kind = "python", on_leader = 1 }:top("path_self_ns",
-          3):rows()) do
-        evidence[#evidence + 1] = { row.name, row.path_self_ns, "ns" }
-        if row.file and row.file ~= "" then locations[#locations + 1] = { file = row.file, line = row.line } end
-      end
+      local most = p:table("activities"):where { kind = "python", on_leader = 1 }:top("path_self_ns", 3)
+      for row in most:each() do evidence[#evidence + 1] = { row.name, row.path_self_ns, "ns" } end
+      locations = most:places()
     end
     if total / step_ns < cfg.min_share then return nil end
     table.insert(evidence, 1, { prepares and "Python before the step's first computation"

@@ -167,7 +167,8 @@ steps.]],
       if row.kind == "pause" then
         remedy = remedy .. " Recording Python's functions shows which they are."
       end
-      evidence[#evidence + 1] = { row.is_only and "what only they do" or "what they take longer in", name }
+      evidence[#evidence + 1] = { not row.is_only and "what they take longer in"
+        or row.usual_ns > 0 and "what the others hardly do" or "what only they do", name }
       evidence[#evidence + 1] = { "its time in the other steps", row.usual_ns, "ns" }
       evidence[#evidence + 1] = { "slow steps by number", rhythm(what.steps) }
       for i = 1, math.min(#what.steps, cfg.most_told) do

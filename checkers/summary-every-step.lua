@@ -36,6 +36,13 @@ local function prepared_again(p, cfg)
   return #names > 0 and { "scale", name = table.concat(names, "|"), factor = 0.02 } or nil
 end
 
+-- Output of Python's print alone: logging-in-step says what that costs.
+local function only_prints(p)
+  local output = p:has("activities") and p:table("activities"):where { kind = "output" }
+  return output and output:count() > 0
+    and output:where { name = { like = "^\\$builtins print$" } }:count() == output:count()
+end
+
 return rule {
   id = "summary-every-step", api = 1, version = "1.0.0",
   title = "Summaries are written in every step",
@@ -77,7 +84,7 @@ Silent where writing takes little of the step.]],
     local is_prepared = count > 0 and calls >= 1 and eager >= cfg.min_ops * calls
       and eager <= cfg.max_ops_a_write * count
     if is_prepared and p:has("eager.path_ns") then path_ns = path_ns + p.fact["eager.path_ns"] end
-    if path_ns / step_ns < cfg.min_share then return nil end
+    if path_ns / step_ns < cfg.min_share or only_prints(p) then return nil end
 
     local ops = p:has("ops.count_per_step") and p.fact["ops.count_per_step"] or 0
     local edits = { { "scale", parts = { "output" }, factor = 0.02 } }
@@ -113,6 +120,9 @@ Silent where writing takes little of the step.]],
   end,
 
   examples = {
+    { name = "losses are printed", framework = "jax", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1e7, ["output.count"] = 1, ["output.path_ns"] = 4e6, ["output.steps_share"] = 1 },
+      tables = { activities = { { name = "$builtins print", kind = "output", events = 1, path_ns = 4e6 } } } },
     { name = "half the step", framework = "tensorflow", finding = true, replay = { 6e6 },
       facts = { ["step.ns"] = 1e7, ["output.count"] = 1000, ["output.path_ns"] = 5e6, ["output.steps_share"] = 1 } },
     { name = "images encoded op by op", framework = "tensorflow", finding = true, replay = { 2e5, 4e6 },

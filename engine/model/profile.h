@@ -426,9 +426,9 @@ uint32_t        profile_first_event(const struct profile *profile, const struct 
 uint32_t        profile_user_source(const struct profile *profile, uint32_t source);
 /* A row of sources that is the user's own: a file of no installed package nor of Python itself. */
 bool            profile_is_user_source(const struct profile *profile, uint32_t source);
-/* The same by row of sources, in `arena`. `by_ops`: frames of files without folders, as JAX's, are the
+/* The same by row of sources, in `arena`. XSpace names files of frames without folders: they are the
  * program's own where something compiled comes from that file. NULL: the arena is exhausted. */
-bool           *profile_user_sources(const struct profile *profile, bool by_ops, struct arena *arena);
+bool           *profile_user_sources(const struct profile *profile, struct arena *arena);
 /* Where files have names without folders: of the lines that have callers, the program's own are those
  * in files from which calls begin. For readers, once the stacks of programs are there. */
 bool            profile_mark_packaged(struct profile *profile, struct arena *scratch);

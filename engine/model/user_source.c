@@ -54,8 +54,9 @@ static bool add_file(const struct profile *profile, const bool *is_user, struct 
            NO_ID;
 }
 
-bool *profile_user_sources(const struct profile *profile, bool by_ops, struct arena *arena)
+bool *profile_user_sources(const struct profile *profile, struct arena *arena)
 {
+    bool          by_ops = profile->format == FORMAT_XSPACE;
     bool         *is_user = arena_new_array(arena, bool, profile->sources.count + 1);
     struct intern names;
 

@@ -447,3 +447,47 @@ TEST(python_before_the_launch_prepares)
     assert_float_equal(builder_fact(&b, "host.python_before_ns"), 40000, 1e-6);
     builder_free(&b);
 }
+
+/* A function of Python with its place. */
+static uint32_t function(struct profile_builder *b, const char *file, uint32_t line)
+{
+    struct source_line source = { .file = builder_name(b, file), .line = line, .caller = NO_ID };
+    uint32_t           activity = builder_activity(b, file, ACTIVITY_PYTHON, NO_ID);
+
+    assert_true(vec_push(&b->profile.sources, &b->arena, source));
+    b->profile.activities.items[activity].source = (uint32_t)b->profile.sources.count - 1;
+    return activity;
+}
+
+/* Line 7 of the program calls a package's function 10 us long, line 9 calls it for 20 us, which
+ * calls a function written in C: both lie at line 9. A thread of the package's own lies in it. */
+TEST(activities_lie_at_the_program_s_own_lines)
+{
+    struct profile_builder b;
+    uint32_t               host, python, other, called;
+
+    builder_start(&b, FORMAT_KINETO);
+    b.profile.framework = builder_name(&b, "pytorch");
+    host = builder_host(&b, "h");
+    python = builder_timeline(&b, host, NO_ID, "python");
+    other = builder_timeline(&b, host, NO_ID, "other");
+    called = function(&b, "torch/functional.py", 3);
+    builder_event(&b, python, function(&b, "run.py", 7), 0, 12000);
+    builder_event(&b, python, called, 1000, 10000);
+    builder_event(&b, python, function(&b, "run.py", 9), 20000, 22000);
+    builder_event(&b, python, called, 21000, 20000);
+    builder_slice(&b, python, "<built-in function print>", ACTIVITY_PYTHON, 25000, 5000);
+    builder_event(&b, other, function(&b, "torch/storage.py", 40), 0, 50000);
+    builder_step(&b, host, 0, 100000);
+    builder_finish(&b);
+    b.study.steps.list.items[0].timeline = python;
+    b.study.steps.median_ns = b.study.steps.mean_ns = 100000;
+    run_all(&b);
+    assert_float_equal(builder_cell(&b, "activities", "name", "torch/functional.py", "source_line"),
+                       9, 0);
+    assert_float_equal(
+        builder_cell(&b, "activities", "name", "<built-in function print>", "source_line"), 9, 0);
+    assert_float_equal(builder_cell(&b, "activities", "name", "torch/storage.py", "source_line"),
+                       40, 0);
+    builder_free(&b);
+}

@@ -344,8 +344,7 @@ static bool find_around(struct summer *summer)
         return true;
     summer->callers = nesting_innermost(profile, around, is_caller, summer->scratch);
     summer->syncs = nesting_innermost(profile, around, is_sync, summer->scratch);
-    summer->is_user =
-        profile_user_sources(profile, profile->format == FORMAT_XSPACE, summer->scratch);
+    summer->is_user = profile_user_sources(profile, summer->scratch);
     return summer->callers && summer->syncs && summer->is_user;
 }
 

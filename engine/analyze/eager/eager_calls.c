@@ -458,7 +458,7 @@ bool eager_calls_make(const struct study *study, struct arena *scratch, struct e
 
     *calls = (struct eager_calls) {
         .handed = arena_new_array(scratch, uint32_t, profile->ops.count + 1),
-        .is_user = profile_user_sources(profile, false, scratch),
+        .is_user = profile_user_sources(profile, scratch),
     };
     if (!calls->handed || !walker.inside || !calls->is_user ||
         !windows_make_called(study, scratch, &calls->windows) ||

@@ -640,7 +640,7 @@ bool ledger_open(struct ledger *ledger, struct study *study, struct arena *scrat
     ledger->first_unit = arena_new_array(scratch, uint32_t, ledger->step_count + 1);
     ledger->type_class = arena_new_array(scratch, uint8_t, study->profile->names.count + 1);
     ledger->name_waits = arena_new_array(scratch, uint8_t, study->profile->names.count + 1);
-    ledger->is_user = profile_user_sources(profile, !ledger->is_torch, scratch);
+    ledger->is_user = profile_user_sources(profile, scratch);
     if (ledger->is_torch && study->path.has_device && study->devices->launch_of &&
         !(builder.launcher = launchers_find(study, scratch)))
         return false;

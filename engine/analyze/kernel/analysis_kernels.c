@@ -207,7 +207,7 @@ static bool fill(struct study *study, struct arena *scratch, const struct kernel
                  double steps, double values[FACT_COUNT])
 {
     struct table *table = facts_table(&study->facts, &tables[0]);
-    const bool   *is_user = profile_user_sources(study->profile, false, scratch);
+    const bool   *is_user = profile_user_sources(study->profile, scratch);
 
     if (!is_user)
         return false;

@@ -439,8 +439,7 @@ static bool run(struct study *study, struct err *err)
                              "the recording has no timeline")) ||
                emit_limit("repeated sequences of ops", err);
     miner.table = facts_table(&study->facts, &tables[0]);
-    miner.is_user =
-        profile_user_sources(study->profile, study->profile->format == FORMAT_XSPACE, &scratch);
+    miner.is_user = profile_user_sources(study->profile, &scratch);
     is_done = miner.table && miner.is_user && windows_make_called(study, &scratch, &windows) &&
               mine_all(&miner) && set_facts(study, miner.table);
     arena_free(&scratch);

@@ -6,6 +6,7 @@
  */
 #include "analyze/analysis.h"
 #include "analyze/path/work.h"
+#include "analyze/step/own_lines.h"
 
 #include <stdlib.h>
 
@@ -24,6 +25,10 @@ static const struct column_spec activity_columns[] = {
     { "path_self_ns", UNIT_NS, "of the step's path, the time in it alone" },
     { "path_share", UNIT_SHARE, "path_ns of the step" },
     { "on_leader", UNIT_BOOL, "occurs on the thread that leads the steps" },
+    { "source_file", UNIT_NAME,
+      "file of the program's own line around the longest occurrence; where none is known, its "
+      "own" },
+    { "source_line", UNIT_COUNT, "that line" },
 };
 static const struct table_spec tables[] = {
     { "activities", "what happened in a step, by name", activity_columns,
@@ -32,6 +37,7 @@ static const struct table_spec tables[] = {
 
 struct activity_sums {
     double   events, total_ns, self_ns, max_ns, path_ns, path_self_ns, steps;
+    uint32_t longest;      /* event */
     uint32_t last_step;    /* + 1: step counted last */
     size_t   last_segment; /* + 1: path segment counted last */
     uint32_t thread_count; /* of the path's threads, those on which it is open */
@@ -54,8 +60,9 @@ struct summing {
     const struct path    *path;
     struct activity_sums *sums; /* by activity */
     struct arena         *scratch;
-    uint32_t             *depth;  /* by frame: how many are around it */
-    struct chain         *chains; /* by timeline */
+    const bool           *is_user; /* by row of sources */
+    uint32_t             *depth;   /* by frame: how many are around it */
+    struct chain         *chains;  /* by timeline */
     struct id_map         standing_of;
     VEC(struct standing) standings; /* by thread and activity */
     VEC(uint32_t) shared;           /* activities that are open on two threads or more */
@@ -82,8 +89,8 @@ static void sum_frames(struct summing *summing)
         sums->events++;
         sums->total_ns += ns;
         sums->self_ns += (double)summing->path->frame_self_ns[f];
-        if (ns > sums->max_ns)
-            sums->max_ns = ns;
+        if (sums->events == 1 || ns > sums->max_ns)
+            sums->max_ns = ns, sums->longest = frame->event;
         if (sums->last_step != step)
             sums->steps++;
         sums->last_step = step;
@@ -263,6 +270,18 @@ static bool sum_path(struct summing *summing)
     return true;
 }
 
+/* Functions that are written in C have a module's name for a file, and no line. */
+static uint32_t place_of(const struct summing *summing, const struct activity *activity,
+                         uint32_t event)
+{
+    uint32_t own = own_line(summing->study, summing->is_user, event);
+
+    if (own == NO_ID && activity->source != NO_ID &&
+        summing->study->profile->sources.items[activity->source].line > 0)
+        own = activity->source;
+    return own;
+}
+
 static bool add_row(struct summing *summing, struct table *table, uint32_t activity)
 {
     struct study               *study = summing->study;
@@ -270,6 +289,7 @@ static bool add_row(struct summing *summing, struct table *table, uint32_t activ
     const struct activity      *row = &profile->activities.items[activity];
     const struct activity_sums *sums = &summing->sums[activity];
     double                      steps = (double)summing->path->step_rows.count;
+    uint32_t                    place = place_of(summing, row, sums->longest);
     size_t                      at = table_add(table, study->arena);
 
     if (at == SIZE_MAX)
@@ -289,6 +309,8 @@ static bool add_row(struct summing *summing, struct table *table, uint32_t activ
         sums->path_self_ns / steps,
         study->steps.mean_ns > 0 ? sums->path_ns / steps / study->steps.mean_ns : 0,
         sums->on_leader,
+        place != NO_ID ? profile->sources.items[place].file : 0,
+        place != NO_ID ? profile->sources.items[place].line : 0,
     };
     for (size_t c = 0; c < ARRAY_COUNT(values); c++)
         table->columns[c][at] = values[c];
@@ -303,7 +325,8 @@ static bool sum_all(struct study *study, struct arena *scratch)
     struct table *table = facts_table(&study->facts, &tables[0]);
 
     summing.sums = arena_new_array(scratch, struct activity_sums, study->profile->activities.count);
-    if (!table || !summing.sums)
+    summing.is_user = profile_user_sources(study->profile, scratch);
+    if (!table || !summing.sums || !summing.is_user)
         return false;
     sum_frames(&summing);
     if (!sum_path(&summing))

@@ -290,7 +290,7 @@ static bool fill(struct study *study, struct arena *scratch)
     size_t         count = activity_count(study), rows = 0;
     struct in_step usual = { .before_pause = NO_ID }, now = { .before_pause = NO_ID };
     struct table  *table = facts_table(&study->facts, &tables[0]);
-    const bool    *is_user = profile_user_sources(study->profile, true, scratch);
+    const bool    *is_user = profile_user_sources(study->profile, scratch);
 
     usual.did = arena_new_array(scratch, struct did, count + 1);
     usual.awaited = arena_new_array(scratch, struct did, count + 1);

@@ -61,7 +61,7 @@ bool library_waits_share(const struct study *study, struct arena *scratch, doubl
         return true;
     step_has = arena_new_array(scratch, bool, steps + 1);
     does = arena_new_array(scratch, uint8_t, path->frames.count + 1);
-    is_user = profile_user_sources(profile, true, scratch);
+    is_user = profile_user_sources(profile, scratch);
     if (!step_has || !does || !is_user)
         return false;
     look_into_calls(study, is_user, does);
@@ -155,7 +155,7 @@ bool library_work_around(const struct study *study, const struct runs *runs, str
     if (!study->profile->has_python_frames)
         return true;
     inside = arena_new_array(scratch, uint8_t, path->frames.count + 1);
-    is_user = profile_user_sources(study->profile, true, scratch);
+    is_user = profile_user_sources(study->profile, scratch);
     if (!inside || !is_user || !intern_init(&names, scratch) || !long_programs(study, runs, &names))
         return false;
     mark_calls(study, is_user, &names, inside);

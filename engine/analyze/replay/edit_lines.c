@@ -118,8 +118,7 @@ bool edit_lines_find(struct study *study, const struct edit *edits, size_t count
         .arena = &scratch,
     };
     if (!study->groups->is_user)
-        study->groups->is_user = profile_user_sources(
-            study->profile, study->profile->format == FORMAT_XSPACE, study->arena);
+        study->groups->is_user = profile_user_sources(study->profile, study->arena);
     ok =
         (study->groups->is_user || err_set(err, ERR_LIMIT, "lines do not fit the memory budget")) &&
         replay_select_begin(&finder.selection, err) && select_all(&finder, edits, count, err) &&
