@@ -29,6 +29,45 @@ local function of_token_calls(p, cfg)
   }
 end
 
+-- The longest row of rounds whose products of the same weights have as many rows more each than the one before:
+-- { count, rows of the first, on average, and more in each }. weights: of each the list of { rows, calls }. At most
+-- `missing` rounds lie between two, as steps that are left out.
+local function longest_growth(weights, missing, cfg)
+  local best
+  for _, rounds in sorted_pairs(weights) do
+    table.sort(rounds, function(a, b) return a.rows < b.rows end)
+    local last, from, sum = #rounds, #rounds, rounds[#rounds].rows
+    local step = last > 1 and rounds[last].rows - rounds[last - 1].rows or 0
+    while from > 1 and step > 0 and math.abs(rounds[from - 1].calls - rounds[last].calls) < 0.5 do
+      local more = rounds[from].rows - rounds[from - 1].rows
+      if more % step ~= 0 or more > (missing + 1) * step then break end
+      from, sum = from - 1, sum + rounds[from - 1].rows
+    end
+    local count, rows = last - from + 1, rounds[from].rows
+    if count >= cfg.min_rounds and rounds[last].rows + step <= 2 * rows and (not best or count > best.count) then
+      best = { count = count, step = step, rows = rows, mean = sum / count, places = { rounds[last].place } }
+    end
+  end
+  return best
+end
+
+local function in_rounds(p, cfg, best, share, remedy)
+  local computing_ns = p.fact["part.compute_ns"]
+  if share * computing_ns < cfg.min_share * p.fact["step.ns"] then return nil end
+  return finding {
+    title = ("Running the same prefix again for each token takes %s a step"):format(fmt.ms(share * computing_ns)),
+    locations = best.places,
+    evidence = { { "computing a step", computing_ns, "ns", share = computing_ns / p.fact["step.ns"] },
+                 { best.what, best.count, "count" }, { "rows of the first one's products", best.rows, "count" },
+                 { "rows more in each", best.step, "count" } },
+    condition = ("products of the same weights grow by as many rows in %s rounds, %s wanted"):format(
+      fmt.whole(best.count), fmt.whole(cfg.min_rounds)),
+    remedy = remedy,
+    impact = impact.exposed { ns = share * computing_ns },
+    confidence = "medium",
+  }
+end
+
 -- PyTorch where a device waits for the host: rows that are computed again make no op's own time longer than starting
 -- it, so that the ledger has nothing to claim. Products of the same weights with a few rows more from round to round,
 -- as often each.
@@ -38,7 +77,7 @@ local function grown(p, cfg)
       or (p.fact["torch.backward_ns"] or 0) > 0 then
     return nil
   end
-  local weights, best = {}, nil
+  local weights = {}
   for row in p:table("ops"):where { type = { like = "^aten::(addmm|mm)$" } }:each() do
     local rows, key = (row.shapes or ""):match("(?:^|x)\\[(\\d+),\\d+\\]x(\\[\\d+,\\d+\\])$")
     if rows then
@@ -46,34 +85,48 @@ local function grown(p, cfg)
       table.insert(weights[key], { rows = tonumber(rows), calls = row.calls })
     end
   end
-  for _, rounds in pairs(weights) do
-    table.sort(rounds, function(a, b) return a.rows < b.rows end)
-    local last, from = #rounds, #rounds
-    local step = last > 1 and rounds[last].rows - rounds[last - 1].rows or 0
-    while from > 1 and step > 0 and rounds[from].rows - rounds[from - 1].rows == step
-        and math.abs(rounds[from - 1].calls - rounds[last].calls) < 0.5 do
-      from = from - 1
-    end
-    local count = last - from + 1
-    if count >= cfg.min_rounds and step * count <= rounds[from].rows and (not best or count > best.count) then
-      best = { count = count, step = step, rows = rounds[from].rows }
+  local best = longest_growth(weights, 0, cfg)
+  if not best then return nil end
+  best.what = "rounds a step"
+  return in_rounds(p, cfg, best, (best.count - 1) / best.count * (1 - best.step / best.rows), {
+    text = "Keep keys and values of earlier tokens, and run the new ones alone.",
+    code = "out = model(ids[:, -1:], past_key_values=cache, use_cache=True)   # generate(use_cache=True)" })
+end
+
+-- JAX: each step runs a program of its own, compiled for one token more, in which every token attends to all.
+local function grown_programs(p, cfg)
+  local computing_ns = p:has("part.compute_ns") and p.fact["part.compute_ns"] or 0
+  if p.framework ~= "jax" or not p:has("ops") or computing_ns <= 0
+      or p:has("op_stats.trains") and p.fact["op_stats.trains"] then
+    return nil
+  end
+  local products, squares = p:table("ops"):where { shapes = { like = "->\\[[\\d,]+\\]$" } }, {}
+  for row in products:each() do
+    local side = row.shapes:match("->\\[(?:\\d+,)+(\\d+),\\1\\]$")
+    if side then squares[tonumber(side)] = true end
+  end
+  local weights, seen = {}, {}
+  for row in products:each() do
+    local rows, key = row.shapes:match("^\\[(\\d+),\\d+\\]x(\\[\\d+,\\d+\\])->\\[\\1,\\d+\\]$")
+    rows = tonumber(rows)
+    local attends = false
+    for side in sorted_pairs(squares) do attends = attends or rows and rows % side == 0 end
+    key = key and row.module .. " " .. key
+    if attends and not seen[key .. " " .. rows] then
+      seen[key .. " " .. rows] = true
+      weights[key] = weights[key] or {}
+      table.insert(weights[key], { rows = rows, calls = row.calls, place = (row.source_file or "") ~= ""
+                                     and { file = row.source_file, line = row.source_line } or nil })
     end
   end
-  local share = best and (best.count - 1) / best.count * (1 - best.step / best.rows) or 0
-  if share * computing_ns < cfg.min_share * p.fact["step.ns"] then return nil end
-  return finding {
-    title = ("Running the same prefix again for each token takes %s a step"):format(fmt.ms(share * computing_ns)),
-    evidence = { { "computing a step", computing_ns, "ns", share = computing_ns / p.fact["step.ns"] },
-                 { "rounds a step", best.count, "count" }, { "rows of the first round's products", best.rows, "count" },
-                 { "rows more in each round", best.step, "count" } },
-    condition = ("products of the same weights grow by as many rows in %s rounds, %s wanted"):format(
-      fmt.whole(best.count), fmt.whole(cfg.min_rounds)),
-    remedy = { text = "Keep keys and values of earlier tokens, and run the new ones alone.",
-               code = "out = model(ids[:, -1:], past_key_values=cache, use_cache=True)   "
-                 .. "# generate(use_cache=True)" },
-    impact = impact.exposed { ns = share * computing_ns },
-    confidence = "medium",
-  }
+  local best = longest_growth(weights, cfg.missing, cfg)
+  if not best then return nil end
+  best.what = "programs that run in turn"
+  return in_rounds(p, cfg, best, 1 - best.step / best.mean, {
+    text = "Keep keys and values of earlier tokens in arrays as long as the longest text, and run the new token "
+      .. "alone: one program for all lengths, too.",
+    code = "keys = jax.lax.dynamic_update_slice_in_dim(keys, key, t, axis=1)   # logits, cache = step(params, token, "
+      .. "cache, t)" })
 end
 
 -- A run that picks one word, for its decoder looks up next to nothing, and whose encoder looks up a whole text. Scopes
@@ -131,7 +184,9 @@ return rule {
     min_share = { default = 0.05, min = 0, max = 1, unit = "share",
       doc = "share of the step from which this is said" },
     min_rounds = { default = 4, min = 3, max = 1e6, unit = "count",
-                   doc = "PyTorch on a device: rounds whose products have as many rows more than the one before" },
+                   doc = "rounds whose products have as many rows more than the one before" },
+    missing = { default = 3, min = 0, max = 1e6, unit = "count",
+                doc = "JAX: programs in a row that may not be among the steps that are looked at" },
     min_words = { default = 8, min = 1, max = 1e6, unit = "ratio",
                   doc = "time of an encoder's lookups over a decoder's, from which the decoder gets a word a run" },
     min_encoder_share = { default = 0.2, min = 0, max = 1, unit = "share",
@@ -149,7 +204,8 @@ pick one, and neither join nor write anything, have no cache (a low confidence: 
 look like it); where they do, products before the last attention that take many times what others do are an encoder's
 keys and values. Runs of TensorFlow in which an encoder looks many words up and a decoder next to none, and picks one,
 encode the text again for each. Silent where gradients are computed. Where a device waits for the host, rows tell that
-grow by as many from round to round, and what it computes is the time. In compiled programs of JAX, a loop that writes
+grow by as many from round to round, and what it computes is the time; so where JAX runs a program for each length,
+in which all tokens attend to all. In compiled programs of JAX, a loop that writes
 one row of an array it carries, while products of weights that it does not change take all rows.]],
 
   check = function(p, cfg)
@@ -164,7 +220,7 @@ one row of an array it carries, while products of weights that it does not chang
                  code = "out = model(ids[:, -1:], past_key_values=cache, use_cache=True)   "
                    .. "# generate(use_cache=True)" },
       confidence = "high",
-    } or grown(p, cfg) or encoded_again(p, cfg)
+    } or grown(p, cfg) or grown_programs(p, cfg) or encoded_again(p, cfg)
   end,
 
   examples = {
@@ -198,6 +254,34 @@ one row of an array it carries, while products of weights that it does not chang
         { name = "aten::addmm", type = "aten::addmm", calls = 8, shapes = "[3072]x[4104,1024]x[1024,3072]" },
         { name = "aten::addmm", type = "aten::addmm", calls = 8, shapes = "[3072]x[4112,1024]x[1024,3072]" },
         { name = "aten::addmm", type = "aten::addmm", calls = 8, shapes = "[3072]x[4120,1024]x[1024,3072]" } } } },
+    -- Programs for 16, 18, 20 and 22 rows, two texts: on average 2 of 19 rows are new, 17 / 19 of 8 ms go.
+    { name = "a program for each length", framework = "jax", format = "xspace", finding = true, impact_ns = 7.158e6,
+      facts = { ["step.ns"] = 1e7, ["part.compute_ns"] = 8e6 },
+      tables = { excess = {}, ops = {
+        { name = "dot.1", type = "dot", module = "jit_model", calls = 0.25, self_ns = 2e6,
+          shapes = "[16,512]x[512,128]->[16,128]" },
+        { name = "dot.1", type = "dot", module = "jit_model", calls = 0.25, self_ns = 2e6,
+          shapes = "[18,512]x[512,128]->[18,128]" },
+        { name = "dot.1", type = "dot", module = "jit_model", calls = 0.25, self_ns = 2e6,
+          shapes = "[20,512]x[512,128]->[20,128]" },
+        { name = "dot.1", type = "dot", module = "jit_model", calls = 0.25, self_ns = 2e6,
+          shapes = "[22,512]x[512,128]->[22,128]" },
+        { name = "dot.2", type = "dot", module = "jit_model", calls = 0.25, self_ns = 1e5,
+          shapes = "[2,8,128]x[2,8,128]->[2,8,8]" },
+        { name = "dot.2", type = "dot", module = "jit_model", calls = 0.25, self_ns = 1e5,
+          shapes = "[2,9,128]x[2,9,128]->[2,9,9]" },
+        { name = "dot.2", type = "dot", module = "jit_model", calls = 0.25, self_ns = 1e5,
+          shapes = "[2,10,128]x[2,10,128]->[2,10,10]" },
+        { name = "dot.2", type = "dot", module = "jit_model", calls = 0.25, self_ns = 1e5,
+          shapes = "[2,11,128]x[2,11,128]->[2,11,11]" } } } },
+    { name = "longer batches from program to program", framework = "jax", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1e7, ["part.compute_ns"] = 8e6 },
+      tables = { excess = {}, ops = {
+        { name = "dot.1", type = "dot", module = "jit_f", calls = 0.25, shapes = "[16,512]x[512,128]->[16,128]" },
+        { name = "dot.1", type = "dot", module = "jit_f", calls = 0.25, shapes = "[18,512]x[512,128]->[18,128]" },
+        { name = "dot.1", type = "dot", module = "jit_f", calls = 0.25, shapes = "[20,512]x[512,128]->[20,128]" },
+        { name = "dot.1", type = "dot", module = "jit_f", calls = 0.25,
+          shapes = "[22,512]x[512,128]->[22,128]" } } } },
     { name = "a prompt, and words behind it", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7, ["part.compute_ns"] = 8e6, ["device.idle_share"] = 0.2 },
       tables = { excess = {}, ops = {
