@@ -69,7 +69,8 @@ sequences, where the scores fit in cache anyway, and where a fused form is used.
       locations = biggest.source_file and { { file = biggest.source_file, line = biggest.source_line } } or nil,
       evidence = evidence,
       condition = ("it takes %s of the step, %s accepted"):format(fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
-      remedy = { text = "Let the framework's fused attention do it: it never stores the scores.",
+      remedy = { text = "Let the framework's fused attention do it: it never stores the scores."
+                   .. (p.framework == "pytorch" and " nn.MultiheadAttention does with need_weights=False." or ""),
           code = codes[p.framework] or codes.pytorch },
       impact = impact.exposed { ns = ns, low = low_ns, high = high_ns },
       claims = scores and { { parts = { "compute" } } } or nil,

@@ -90,6 +90,25 @@ TEST(questions_of_python_are_no_calls)
     builder_free(&program.b);
 }
 
+/* With gradients on, each call has the number of the next node. Three calls on what is trained make
+ * one each, the last of which no later number shows; those on numbers make none. */
+TEST(only_nodes_are_recorded)
+{
+    for (int makes_nodes = 0; makes_nodes < 2; makes_nodes++) {
+        struct program program;
+        struct err     err = { 0 };
+
+        start(&program);
+        for (int64_t i = 0; i < 3; i++)
+            numbered(&program, call(&program, "aten::select", NULL, 2000), makes_nodes ? i : 0);
+        builder_finish(&program.b);
+        assert_true(analysis_eager_step.run(&program.b.study, &err));
+        assert_true(builder_fact(&program.b, "torch.forward_calls") == 3);
+        assert_true(builder_fact(&program.b, "torch.recorded_calls") == 2 * makes_nodes);
+        builder_free(&program.b);
+    }
+}
+
 /* An optimizer's step that holds the forward and the backward pass: the update is what is behind
  * the last node, an op of 2 us and a pause of 0.1 us. The same two layers behind it, without
  * gradients, are called for a metric: 8 us. */
@@ -240,8 +259,8 @@ TEST(casts_are_counted)
     builder_free(&program.b);
 }
 
-/* Beside a layer that is trained, two transforms of 3 us for a preview; without a backward pass all
- * of it is what the program is there for. */
+/* Beside a layer that is trained, two transforms of 3 us for a preview; an optimizer's own op is an
+ * update. Without a backward pass all of it is what the program is there for. */
 TEST(calls_beside_the_backward_pass)
 {
     for (int is_trained = 0; is_trained < 2; is_trained++) {
@@ -253,6 +272,7 @@ TEST(calls_beside_the_backward_pass)
         numbered(&program, call(&program, "aten::linear", NULL, 4000), 1);
         for (int i = 0; i < 2; i++)
             call(&program, "aten::istft", NULL, 3000);
+        call(&program, "aten::_foreach_sqrt", NULL, 5000);
         if (is_trained)
             node(&program, 1, 4000);
         builder_finish(&program.b);

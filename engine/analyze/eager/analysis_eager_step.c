@@ -348,7 +348,7 @@ static bool count_forward(struct summer *summer, uint32_t at, const struct eager
 
     spend(summer, FORWARD_NS, call, ns);
     summer->sums[FORWARD_CALLS]++;
-    summer->sums[RECORDED_CALLS] += call->sequence >= 0;
+    summer->sums[RECORDED_CALLS] += call->makes_node;
     if (call->backward_ns > 0 &&
         !vec_push(&summer->recorded_ns, summer->scratch,
                   summer->calls->is_on_device ? (double)(call->end_ns - call->start_ns) : ns))

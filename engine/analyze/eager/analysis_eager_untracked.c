@@ -6,6 +6,7 @@
 #include "analyze/analysis.h"
 #include "analyze/eager/eager_calls.h"
 #include "analyze/emit.h"
+#include "model/op_class.h"
 
 enum untracked_column { TYPE, COUNT, NS };
 static const struct column_spec columns[] = {
@@ -67,6 +68,13 @@ static bool is_compiled(const struct profile *profile, const struct eager_calls 
     return false;
 }
 
+/* An update of many tensors at once is the optimizer's, as Keras' own, whose step no range shows.
+ */
+static bool is_untracked(const struct profile *profile, const struct eager_call *call)
+{
+    return eager_is_unrecorded(call) && op_class_of(profile_str(profile, call->type)) != OP_UPDATE;
+}
+
 /* Without nodes of a backward pass nothing is beside it. */
 static bool count_all(struct study *study, struct counter *counter)
 {
@@ -78,7 +86,8 @@ static bool count_all(struct study *study, struct counter *counter)
         return false;
     end = calls.nodes.count && !is_compiled(study->profile, &calls) ? calls.list.count : 0;
     for (size_t i = 0; i < end; i++)
-        if (eager_is_unrecorded(&calls.list.items[i]) && !count_call(counter, &calls.list.items[i]))
+        if (is_untracked(study->profile, &calls.list.items[i]) &&
+            !count_call(counter, &calls.list.items[i]))
             return false;
     for (size_t i = 0; i < counter->groups.count; i++)
         if (!add_row(study, table, &counter->groups.items[i], (double)calls.windows.count))

@@ -366,7 +366,8 @@ static double backward_ns(const struct eager_calls *calls, int64_t first, int64_
     return sum_ns;
 }
 
-/* Numbers go up within a thread; the last call of a step owns a few, for its inner ops. */
+/* Numbers go up within a thread, by the nodes that a call makes: none where nothing that it takes
+ * is trained. The last call of a step owns a few, for its inner ops. */
 static void join_backward(struct eager_calls *calls)
 {
     enum { LAST_CALL_NODES = 8 };
@@ -379,8 +380,10 @@ static void join_backward(struct eager_calls *calls)
         if (call->phase != PHASE_FORWARD || call->sequence < 0)
             continue;
         end = call->sequence + LAST_CALL_NODES;
-        if (next && next->timeline == call->timeline)
+        if (next && next->timeline == call->timeline) {
             end = next->sequence;
+            call->makes_node = end > call->sequence;
+        }
         if (end > call->sequence)
             call->backward_ns = backward_ns(calls, call->sequence, end, &call->backward_host_ns);
         next = call;

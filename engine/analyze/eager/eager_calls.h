@@ -36,6 +36,7 @@ struct eager_call {
     uint32_t timeline;
     uint32_t window;
     uint8_t  phase;     /* enum call_phase */
+    bool     makes_node; /* forward calls: recorded for a backward pass, as later numbers show */
     bool     is_sparse; /* what it computes is a sparse gradient */
     bool     drops;     /* forward calls on the host: dropout runs inside it */
 };
