@@ -628,6 +628,43 @@ TEST(runs_that_share_ops)
     }
 }
 
+/* Steps of two runs: one of 0.1 ms sets a rate, behind 3 ms of Python, and one of 4 ms trains,
+ * behind 1 ms. Assignments that are made anew in each step have a number that rises: 3 ms less the
+ * usual 1 ms go, but before the first run, whose pause is not known. One that stays does not grow
+ * the graph, nor do numbers that fall, and no run reads the rate for another one. */
+TEST(assignments_made_in_a_loop)
+{
+    enum { RISES, STAYS, FALLS, CASES };
+
+    for (int row = 0; row < CASES; row++) {
+        struct program program;
+        char           name[32];
+
+        start_tensorflow(&program);
+        for (int step = 0; step < 4; step++) {
+            snprintf(name, sizeof name, "Assign_%d",
+                     row == RISES   ? 10 + step
+                     : row == STAYS ? 10
+                                    : 10 - step);
+            program.now += 3000000;
+            slice(&program, "SessionRun", ACTIVITY_RUN, NULL, 100000);
+            run(&program, "rate/VariableV2", "f32[1]", 80000);
+            run(&program, name, "f32[1]", 20000);
+            program.now += 1000000;
+            slice(&program, "SessionRun", ACTIVITY_RUN, NULL, 4000000);
+            run(&program, "rate/VariableV2", "f32[1]", 80000);
+            run(&program, "hidden/MatMul", "f32[8,64] f32[64,64]", 1920000);
+            run(&program, "gradients/hidden/MatMul_grad/MatMul", "f32[64,8] f32[8,64]", 2000000);
+            end_step(&program);
+        }
+        finish(&program);
+        assert_true(fabs(claimed(&program, "growing-graph") - (row == RISES ? 3.0 / 4 * 2e6 : 0)) <
+                    1);
+        assert_true(claimed(&program, "run-again") == 0);
+        builder_free(&program.b);
+    }
+}
+
 /* A model that is called twice, 1 ms each of its two products, and trained by one call. Results
  * that are compared are a metric's, and the other call is not needed: 2 ms. Where only the gradient
  * of a maximum compares, it is a target network's. */

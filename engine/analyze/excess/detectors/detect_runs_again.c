@@ -20,7 +20,7 @@ struct run {
     int64_t  start_ns, end_ns;
     uint32_t first_call, call_count;
     double   op_ns, forward_ns, shared_ns;
-    bool     trains, is_again;
+    bool     trains, writes, is_again;
 };
 struct finder {
     struct ledger *ledger;
@@ -73,6 +73,12 @@ static bool trains(const struct profile *profile, const struct op *op)
            str_fits(profile_str(profile, op->type), "*Apply*");
 }
 
+/* It sets a variable, which no other run does for it. */
+static bool writes(const struct profile *profile, const struct op *op)
+{
+    return str_fits(profile_str(profile, op->type), "Assign*|Scatter*");
+}
+
 /* Ops of a run are on threads of the executor, the path of a step sees few of them. */
 static bool list_calls(struct finder *finder)
 {
@@ -96,6 +102,7 @@ static bool list_calls(struct finder *finder)
         run->call_count++;
         run->op_ns += ns;
         run->trains |= trains(profile, &profile->ops.items[op]);
+        run->writes |= writes(profile, &profile->ops.items[op]);
         run->forward_ns += trains(profile, &profile->ops.items[op]) ? 0 : ns;
     }
     if (finder->calls.count)
@@ -127,7 +134,7 @@ static void compare(struct finder *finder, struct run *run, const struct run *lo
         run->shared_ns += finder->stamps[call->name] == step + 1 ? call->ns : 0;
     }
     /* What one variable tells, as the number of the step, another run can hand out as well. */
-    run->is_again = (run->call_count < FEWEST_OPS || is_as_long(run, longest)) &&
+    run->is_again = ((run->call_count < FEWEST_OPS && !run->writes) || is_as_long(run, longest)) &&
                     run->shared_ns > 0 && run->shared_ns >= MOST_ARE_SHARED * run->op_ns;
 }
 
