@@ -216,6 +216,47 @@ local function of_tensorflow(p, cfg)
   }
 end
 
+-- A function that gives a result, and another that gives its gradient: nearly all that gradients are not made of runs
+-- twice where they run once. A line search asks for more results than gradients, which is its way.
+local function result_apart(p, cfg)
+  local ops, step_ns = p:table("ops"):where { kind = "op" }, p.fact["step.ns"]
+  local passes, gradients = math.huge, 0
+  for row in ops:where { name = { like = "^gradient_tape/" } }:each() do
+    passes, gradients = math.min(passes, row.calls), gradients + 1
+  end
+  if gradients < cfg.min_gradients or passes <= 0 then return nil end
+  local ns, count, all, worst = 0, 0, 0, nil
+  for row in ops:where { name = { like = "^(?!gradient_tape/|_)" } }:each() do
+    local class = p:class_of(row.type or "")
+    if class ~= "update" and class ~= "variable" then
+      all = all + 1
+      if row.calls >= 1.8 * passes and row.calls <= 2.2 * passes then
+        ns, count = ns + row.self_ns * (1 - passes / row.calls), count + 1
+        if not worst or row.self_ns > worst.self_ns then worst = row end
+      end
+    end
+  end
+  if count < cfg.min_gradients or count < 0.8 * all then return nil end
+  -- Threads work side by side: of the step it takes a share of what all ops take.
+  ns = math.min(step_ns, ns / math.max(1, p:has("ops.self_share") and p.fact["ops.self_share"] or 1))
+  if ns < cfg.min_share * step_ns then return nil end
+  return finding {
+    title = ("What gradients are taken of is computed once more by itself: %s a step"):format(fmt.ms(ns)),
+    severity = "info",
+    subject = { op = worst.name },
+    evidence = { { "ops that run twice for one pass of gradients, the second time", ns, "ns", share = ns / step_ns },
+                 { "how many", count, "count" }, { "ops beside gradients", all, "count" },
+                 { worst.name, worst.self_ns, "ns" } },
+    condition = ("%s of %s ops run twice for each pass of gradients"):format(fmt.whole(count), fmt.whole(all)),
+    remedy = { text = "Return the result together with its gradient, where both are for the same point: optimizers of "
+                 .. "scipy take both from one function.",
+               code = "minimize(loss_and_gradient, x, jac=True)   # instead of jac=gradient" },
+    -- The call and what its ops wait for go as well.
+    impact = impact.exposed { ns = math.min(1.15 * ns, step_ns), low = 0.7 * ns, high = math.min(1.5 * ns, step_ns) },
+    confidence = "medium",
+  }
+end
+
 -- A model of Keras that is called several times in a function, and gradients are made of each call: a call has the
 -- model's name with numbers behind it, layers keep theirs. Whether calls are given the same is not recorded.
 local function trained_calls(p)
@@ -626,6 +667,17 @@ local function of_layers(count)
   return ops("_MklMatMul", 1, 5e5, names)
 end
 
+-- Ten ops of 0.2 ms a run of which gradients are made, and those, 0.1 ms each: some of the ten run `calls` times.
+local function of_points(calls, count)
+  local own, twice, back = {}, {}, {}
+  for op = 1, 10 do
+    local list = op <= count and twice or own
+    list[#list + 1], back[op] = ("FFT2D_%d"):format(op), ("gradient_tape/IFFT2D_%d"):format(op)
+  end
+  return joined(joined(ops("FFT2D", calls, 2e5 * calls, twice, "op"), ops("FFT2D", 1, 2e5, own, "op")),
+    ops("IFFT2D", 1, 1e5, back, "op"))
+end
+
 -- Two updates a step of a network of three layers, a product of 0.2 ms each way, and an older copy of it that is
 -- written so often.
 local function of_policies(old_layers, old_calls, written)
@@ -680,6 +732,8 @@ return rule {
     most_unlike = { default = 3, min = 1, max = 1e6, unit = "ratio", doc = "TensorFlow: times the shortest such call" },
     min_extra = { default = 0.75, min = 0, max = 1e6, unit = "count",
       doc = "TensorFlow: runs a step of a product beyond those of its gradient" },
+    min_gradients = { default = 8, min = 1, max = 1e6, unit = "count",
+      doc = "TensorFlow: ops of gradients, and as many beside them, from which a result is told from its gradient" },
   },
   doc = [[
 In a step that trains, products of the same shapes and in the same order as the trained ones run again, and no
@@ -696,26 +750,28 @@ used, else a fact, since the second may be for another input, as of siamese netw
 each round of a sampler's or a text's loop runs on a tensor that, by sizes, nothing in a round can have made, and
 frames of a stream that are joined to a window and go through a network one a row, where by sizes at most half of them
 can have come since the window before. In TensorFlow, products that run more often than the gradients named after
-them, and layers whose weights get several gradients for one forward call; and a model of Keras that is called several
-times with gradients of each call, where inputs may be the same: half of its calls at most, a fact; or a few times
-without gradients in a marked step, a bound; and networks with the products of trained ones that are written once in a
-marked step and run beside each of its several updates, without gradients, a bound. Gradients of gradients are no second
-pass. In graphs, rows that are tiled and joined with others before a product, priced as the copies' part of it, and what
-is made of variables that nothing assigns, or of what is fed where it meets what is trained in no layer. In compiled
-programs of JAX, decompositions of matrices that come from arguments and not from what the program gives back, programs
-whose devices all get the same arguments and exchange nothing, what only a mapped condition takes, the other side of
-which was there before, what the graph of a loop makes in each round of what no round changes, results that every device
-gathers from the others and then works on as a whole, overlapping windows of a series that are made and reduced one by
-one, products of rows that are copies of a few, or of what is equal for all of a batch, matrices that are copied for
-each row that is multiplied with them, and in a program with gradients products of arguments alone that it does not give
-back.]],
+them, or nearly all of a function without its gradients, as for an optimizer that asks for both apart, and layers
+whose weights get several gradients for one forward call; and a model of Keras that is called several times with
+gradients of each call, where inputs may be the same: half of its calls at most, a fact; or a few times without
+gradients in a marked step, a bound; and networks with the products of trained ones that are written once in a marked
+step and run beside each of its several updates, without gradients, a bound. Gradients of gradients are no second
+pass. In graphs, rows that are tiled and joined with others before a product, priced as the copies' part of it, and
+what is made of variables that nothing assigns, or of what is fed where it meets what is trained in no layer. In
+compiled programs of JAX, decompositions of matrices that come from arguments and not from what the program gives
+back, programs whose devices all get the same arguments and exchange nothing, what only a mapped condition takes, the
+other side of which was there before, what the graph of a loop makes in each round of what no round changes, results
+that every device gathers from the others and then works on as a whole, overlapping windows of a series that are made
+and reduced one by one, products of rows that are copies of a few, or of what is equal for all of a batch, matrices
+that are copied for each row that is multiplied with them, and in a program with gradients products of arguments alone
+that it does not give back.]],
 
   check = function(p, cfg)
     if p.format == "graph" or p.format == "profile" then
       return in_excess(p, cfg, in_loops)[1] or passes_back(p, cfg) or tiled_rows(p, cfg)
     end
     if p.framework == "tensorflow" then
-      local found = of_tensorflow(p, cfg) or passes_back(p, cfg) or in_excess(p, cfg, structures)[1]
+      local found = of_tensorflow(p, cfg) or result_apart(p, cfg) or passes_back(p, cfg)
+        or in_excess(p, cfg, structures)[1]
       local cells = found and {} or in_excess(p, cfg, compiled)
       return found or #cells > 0 and cells or several_calls(p, cfg) or untrained_copies(p, cfg)
         or asked_again(p, cfg)
@@ -906,6 +962,15 @@ back.]],
           "model/dense/Relu", "model/head/BiasAdd" }),
         ops("_MklMatMul", 4, 1e6, {
           "gradient_tape/model/dense/MatMul/MatMul_1", "gradient_tape/model/head/MatMul/MatMul" })) } },
+    -- Nine of ten ops run a second time.
+    { name = "a loss and its gradient by two functions", framework = "tensorflow", format = "xspace", finding = true,
+      severity = "info", impact_ns = 1.15 * 1.8e6, facts = { ["step.ns"] = 1e7 }, tables = { ops = of_points(2, 9) } },
+    { name = "a loss with its gradient", framework = "tensorflow", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1e7 }, tables = { ops = of_points(1, 9) } },
+    { name = "a line search", framework = "tensorflow", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1e7 }, tables = { ops = of_points(5, 9) } },
+    { name = "a part of what has gradients", framework = "tensorflow", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1e7 }, tables = { ops = of_points(2, 7) } },
     { name = "a compiled program", framework = "jax", format = "xspace", finding = false,
       facts = { ["step.ns"] = 1e7 }, tables = { ops = { { name = "dot.1", type = "dot", self_ns = 1e6 } } } },
     in_cell("a Laplacian that stays", "jax", "fixed-work", 0.8,

@@ -93,11 +93,12 @@ end. Seen by ops right below that function, outside of layers, losses and gradie
 Priced as their time but one step in fifty. In PyTorch: ops that sort or count behind the update, with the products of
 all pairs that they rank, and what is computed
 without gradients from all that was gathered so far, which is longer by the same in each step. Metrics of retrieval go
-over a data set of candidates: seen by the op that goes over one inside of the function that trains, while no gradients
-are made. In graphs of TensorFlow also products, convolutions, sorting and decoding that begin behind the forward pass
-and beside the gradients, none of which is for them, and what tf.image compares pictures by, as its scopes tell, from
-where no gradient comes. Silent where a function computes no gradients. In PyTorch, in evaluation too, ops that count
-arrays of the same sizes one time after the other, while nothing between could make other predictions of them.]],
+over a data set of candidates: seen by the op that goes over one inside of the function that trains, while no
+gradients are made. In graphs of TensorFlow also products, convolutions, sorting and decoding that begin behind the
+forward pass and beside the gradients, none of which is for them, what tf.image compares pictures by, as its scopes
+tell, from where no gradient comes, and scopes without gradients that join comparisons and add to variables, as curves
+of TF1 do. Silent where a function computes no gradients. In PyTorch, in evaluation too, ops that count arrays of the
+same sizes one time after the other, while nothing between could make other predictions of them.]],
 
   check = function(p, cfg)
     return over_history(p, cfg) or over_dataset(p, cfg) or counted_apart(p, cfg) or counted(p, cfg) or untrained(p, cfg)

@@ -108,6 +108,48 @@ TEST(ops_that_have_no_gradient)
     }
 }
 
+/* A run of a session that trains: a layer of 2 ms, a curve's scope of 1 + 1 ms, and the layer's
+ * gradients of 3 ms. The curve joins comparisons and adds to a variable: 98 % of 2 ms. What only
+ * joins may be a mask, what only adds counts runs, and a scope that a gradient is for is the
+ * model's. */
+TEST(counts_from_run_to_run)
+{
+    static const struct {
+        const char *joins, *adds, *gradient;
+        double      claimed_ns;
+    } rows[] = {
+        { "LogicalAnd", "AssignAdd", "gradients/dense/MatMul_grad/MatMul_1", 0.98 * 2e6 },
+        { "LogicalAnd", "AssignAddVariableOp", "gradients/dense/MatMul_grad/MatMul_1", 0.98 * 2e6 },
+        { "LogicalAnd", "Select", "gradients/dense/MatMul_grad/MatMul_1", 0 },
+        { "Cast", "AssignAdd", "gradients/dense/MatMul_grad/MatMul_1", 0 },
+        { "LogicalAnd", "AssignAdd", "gradients/auc/join_grad/Mul", 0 },
+    };
+
+    for (size_t i = 0; i < ARRAY_COUNT(rows); i++) {
+        struct program program;
+        const char    *names[] = { "dense/MatMul", "auc/join", "auc/add",
+                                   "gradients/dense/MatMul_grad/MatMul", rows[i].gradient };
+        const char    *types[] = { "MatMul", rows[i].joins, rows[i].adds, "MatMul", "MatMul" };
+        const int64_t  ns[] = { 2000000, 1000000, 1000000, 2000000, 1000000 };
+        uint32_t       activities[ARRAY_COUNT(names)];
+
+        start(&program);
+        program.b.profile.format = FORMAT_XSPACE;
+        program.b.profile.framework = builder_name(&program.b, "tensorflow");
+        for (size_t op = 0; op < ARRAY_COUNT(names); op++)
+            activities[op] = builder_activity(&program.b, names[op], ACTIVITY_OP,
+                                              builder_op(&program.b, names[op], types[op], NULL));
+        for (int step = 0; step < 4; step++) {
+            for (size_t op = 0; op < ARRAY_COUNT(names); program.now += ns[op++])
+                builder_event(&program.b, program.thread, activities[op], program.now, ns[op]);
+            end_step(&program);
+        }
+        finish(&program);
+        assert_true(fabs(claimed(&program, "untrained-results") - rows[i].claimed_ns) < 1);
+        builder_free(&program.b);
+    }
+}
+
 /* Four runs of a session that train, 7 ms, and behind the first one that does not, 6 ms: it scores
  * the model, 98 % of 6 ms in four steps. One behind each is asked for what the next one needs. */
 TEST(runs_that_score_the_model)

@@ -2,7 +2,8 @@
  * or decode, and no gradient is for them: metrics that are computed in each step, of what the model
  * gives. What does not need it, as a teacher, a target network or targets, begins while the model
  * runs; what an optimizer computes comes behind the gradients. Names of gradients tell which ops
- * they are for. What tf.image compares pictures by is told by its scope. */
+ * they are for. What tf.image compares pictures by is told by its scope, and what counts
+ * predictions from run to run, by a scope that joins comparisons and adds to variables. */
 #include "analyze/excess/graph_names.h"
 #include "analyze/excess/ledger.h"
 #include "analyze/step/steps.h"
@@ -13,7 +14,15 @@ enum { FEWEST_STEPS = 3 };
 
 enum role { ROLE_OTHER, ROLE_GRADIENT, ROLE_TRAINED, ROLE_UNTRAINED };
 /* Flags of a branch. */
-enum { IS_MARK = 1, IS_EARLY = 2, IS_BESIDE = 4, IS_UPDATE = 8, IS_METRIC = 16 };
+enum {
+    IS_MARK = 1,
+    IS_EARLY = 2,
+    IS_BESIDE = 4,
+    IS_UPDATE = 8,
+    IS_METRIC = 16,
+    JOINS = 32, /* what comparisons gave */
+    ADDS = 64   /* to a variable */
+};
 struct window { /* a looked-at step */
     int64_t start_ns;
     int64_t forward_ns;  /* the end of the last product that is trained */
@@ -128,6 +137,18 @@ static bool is_in_metric(struct str name)
     return false;
 }
 
+static uint8_t flags_of(const struct profile *profile, uint32_t op)
+{
+    struct str type = profile_str(profile, profile->ops.items[op].type);
+    uint8_t    flags = is_in_metric(name_of(profile, op)) ? IS_METRIC : 0;
+
+    if (str_equal(type, STR("LogicalAnd")))
+        flags |= JOINS;
+    if (str_starts(type, STR("AssignAdd")))
+        flags |= ADDS;
+    return flags;
+}
+
 static struct window *window_at(const struct finder *finder, int64_t at_ns)
 {
     size_t row = path_step_at(finder->ledger->study, at_ns);
@@ -212,7 +233,10 @@ static bool is_found(const struct finder *finder, const struct work_unit *unit)
     if (unit->kind != UNIT_OP || unit->op == NO_ID || finder->role[unit->op] != ROLE_UNTRAINED)
         return false;
     flags = finder->flags[finder->branch_of[unit->op]];
-    return flags == (IS_MARK | IS_BESIDE) || (flags & (IS_METRIC | IS_UPDATE)) == IS_METRIC;
+    return (flags & (IS_MARK | IS_EARLY | IS_BESIDE | IS_UPDATE | IS_METRIC)) ==
+               (IS_MARK | IS_BESIDE) ||
+           (flags & (IS_METRIC | IS_UPDATE)) == IS_METRIC ||
+           (flags & (JOINS | ADDS)) == (JOINS | ADDS);
 }
 
 static bool claim(struct finder *finder, const struct detector *self)
@@ -254,8 +278,8 @@ static bool find(struct ledger *ledger, const struct detector *self)
     if (!finder.flags || !open_windows(&finder))
         return false;
     for (uint32_t op = 0; op < profile->ops.count; op++)
-        if (finder.role[op] == ROLE_UNTRAINED && is_in_metric(name_of(profile, op)))
-            finder.flags[finder.branch_of[op]] |= IS_METRIC;
+        if (finder.role[op] == ROLE_UNTRAINED)
+            finder.flags[finder.branch_of[op]] |= flags_of(profile, op);
     mark_branches(&finder);
     return claim(&finder, self);
 }
