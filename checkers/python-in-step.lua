@@ -221,6 +221,24 @@ local function runs_sessions(p)
     and p:table("activities"):where { name = "SessionRun" }:count() > 0
 end
 
+-- What runs between the batches of Keras' fit, besides fit itself.
+local IN_CALLBACKS = {
+  text = "Between batches fit and evaluate run callbacks: let those that draw, write, score or look at weights work at the "
+    .. "end of epochs, or in one batch of some hundred. cProfile, or a sampler as py-spy, shows which of them it is.",
+  code = "def on_train_batch_end(self, batch, logs=None):\n"
+    .. "    if batch % 200 == 0: self.draw()",
+}
+-- TensorFlow's profiler often has no Python, even where it was asked for.
+local SEEN_BESIDE = {
+  text = "Move it out of the step or into the graph; cProfile, or a sampler as py-spy, shows where it is.",
+  code = "python -m cProfile -s tottime train.py",
+}
+local function in_tensorflow(p)
+  local is_fit = p:has("activities")
+    and p:table("activities"):where { name = { like = "^(multi|one)_step_on_iterator$" } }:count() > 0
+  return is_fit and IN_CALLBACKS or SEEN_BESIDE
+end
+
 return rule {
   id = "python-in-step", api = 1, version = "1.0.0",
   title = "Python holds the step",
@@ -335,7 +353,8 @@ where it hides behind computation.]],
       evidence = evidence, locations = locations,
       condition = ("Python takes %s of the step, %s accepted"):format(fmt.pct(total / step_ns),
           fmt.pct(cfg.min_share)),
-      remedy = sessions and BETWEEN_RUNS or spared and ON_DEVICE or takes_apart(p, total) and MODULES_APART or {
+      remedy = sessions and BETWEEN_RUNS or spared and ON_DEVICE or takes_apart(p, total) and MODULES_APART
+        or p.framework == "tensorflow" and #evidence == 1 and in_tensorflow(p) or {
         text = prepares and PREPARE_BESIDE or "Move it out of the step or into the graph"
           .. (#evidence > 1 and "." or "; a Python tracer shows where it is."),
         code = p.framework == "jax" and #evidence == 1
@@ -437,6 +456,10 @@ where it hides behind computation.]],
     { name = "metrics in Python", framework = "tensorflow", finding = true, severity = "info", impact_ns = 3.4e6,
       facts = { ["step.ns"] = 1e7, ["python.path_ns"] = 4e6,
                 ["host.python_before_ns"] = 2e5, ["part.compute_ns"] = 5e6 } },
+    { name = "a callback of fit", framework = "tensorflow", format = "xspace", finding = true, severity = "info",
+      impact_ns = 3.4e6, facts = { ["step.ns"] = 1e7, ["python.path_ns"] = 4e6,
+                                   ["host.python_before_ns"] = 2e5, ["part.compute_ns"] = 5e6 },
+      tables = { activities = { { name = "multi_step_on_iterator", kind = "other" } } } },
     { name = "many results are read one by one", framework = "jax", finding = false,
       facts = { ["step.ns"] = 1e7, ["python.path_ns"] = 2.4e6, ["sync.count_per_step"] = 15,
                 ["host.python_before_ns"] = 2e5, ["part.compute_ns"] = 5e6 } },
