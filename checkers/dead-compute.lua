@@ -91,6 +91,13 @@ local kinds = {
     remedy = { text = "Take the last result from what the scan carries (its first result) instead of from the rows "
                  .. "that it stacks, and stack none.",
                code = "state, _ = jax.lax.scan(lambda s, x: (f(s, x), None), state, xs)   # instead of states[-1]" } },
+  { flaw = "unfilled-rounds", confidence = "medium",
+    title = "A loop's results have room for many more rounds than it runs: filling that takes %s of each step",
+    time = "filling rows that no round writes",
+    remedy = { text = "Ask for what is read: the end, or chosen times, instead of each step. Where rows of all steps "
+                 .. "are read, a bound near what runs (max_steps, the longest answer) leaves less to fill, forward "
+                 .. "and in the gradient.",
+               code = "saveat = diffrax.SaveAt(t1=True)   # not SaveAt(steps=True), which has max_steps rows" } },
   -- Outputs may be as many as that: a fact.
   { flaw = "row-jacobian", confidence = "low", severity = "info",
     title = "A Jacobian of every row by every row takes %s a step", time = "gradients of all outputs",

@@ -8,7 +8,7 @@ local named = "small-runs|run-again|metrics|model-built|side-product|worker-star
   .. "traced-hessian|"
   .. "stepped-cells|frozen-layers|batch-work|shifted-rounds|"
   .. "cut-results|long-transform|slow-transform|complex-of-real|outer-sums|outer-matrix|redrawn-rounds|"
-  .. "uncached-call|remade-keys|masked-work|masked-write|unread-rounds|separate-rounds|remade-rows|"
+  .. "uncached-call|remade-keys|masked-work|masked-write|unread-rounds|unfilled-rounds|separate-rounds|remade-rows|"
   .. "side-by-side|shared-factor|iterator-made|"
   .. "fetched-variables|row-jacobian|called-again|whole-history|same-input|pipeline-bubble|"
   .. "wide-loss|handed-on|idle-experts|gathered-windows|gathered-weights|teacher-again|trained-again|trained-pair|"
