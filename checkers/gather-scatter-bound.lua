@@ -227,6 +227,18 @@ local function passes_along_edges(p, ops)
   return false
 end
 
+-- Compiled programs on a host, of which an axis is known to be looked up whose numbers lie side by side.
+local function of_rows_apart(p, cfg)
+  return p:has("excess") and p:in_excess {
+    flaw = "rows-apart", min_share = cfg.min_apart, time = "reaching numbers that lie apart", confidence = "medium",
+    title = "Rows are looked up along a table's last axis, where their numbers lie apart: %s of each step",
+    loud_share = 0.15,
+    remedy = { text = "Keep the axis that is looked up first and a row's numbers last, side by side: a row is a few "
+                 .. "lines of memory then, instead of one for each number, and so is what its gradient adds.",
+               code = "v = table[ids]        # table: [rows, channels]; not table[:, ids] of [channels, rows]" },
+  }
+end
+
 -- On an accelerator kernels say what ops only enqueue.
 local function of_device(p, cfg)
   local kernels = p:table("kernels")
@@ -299,6 +311,8 @@ return rule {
     min_copied = { default = 0.08, min = 0, max = 1, unit = "share",
                    doc = "of the step, copies of a whole variable from which this is said" },
     min_copy_ns = { default = 1e5, min = 0, max = 1e12, unit = "ns", doc = "one such copy, on average" },
+    min_apart = { default = 0.08, min = 0, max = 1, unit = "share",
+                  doc = "of the step, rows whose numbers lie apart from which this is said" },
     min_masks = { default = 0.08, min = 0, max = 1, unit = "share",
                   doc = "of the step, picking elements of matrices by masks from which this is said" },
     min_loud_masks = { default = 0.15, min = 0, max = 1, unit = "share",
@@ -329,13 +343,15 @@ consist of it. Rows that are written into a copy of a variable, which is assigne
 Matrices of a small variable that are gathered for each row, multiplied with that row and trained are priced as nine
 tenths of their products, their gathers and what the optimizer does on their rows. In PyTorch on a processor, large
 masks of single elements of matrices are priced as seven tenths to all of what picking by them and putting gradients
-back takes. Silent below min_share, and of sorts inside of embedding bags.]],
+back takes. Rows along a large table's last axis, in compiled programs on a processor, are priced as six tenths of their
+gathers and scatters. Silent below min_share, and of sorts inside of embedding bags.]],
 
   check = function(p, cfg)
     local on_device = p.format == "kineto" or (p.format == "xspace" and p:has("device.idle_share"))
     if on_device and p:has("kernels") then return of_device(p, cfg) end
     local ops = p:table("ops")
     local special = p.framework == "tensorflow" and (of_copies(p, cfg, ops) or of_matrices(p, cfg, ops))
+      or of_rows_apart(p, cfg)
     if special then return special end
     if p.format == "kineto" and p:has("work") then
       local masks_ns, rows = of_masks(p, cfg)
@@ -461,6 +477,15 @@ back takes. Silent below min_share, and of sorts inside of embedding bags.]],
       tables = { ops = { { name = "aten::nonzero", type = "aten::nonzero", shapes = "[100000]", self_ns = 2e6 },
                          { name = "aten::mm", type = "aten::mm", shapes = "[64,64]x[64,64]", self_ns = 6e6 } },
                  work = { { class = "gather", type = "aten::index", shapes = "[100000,3]", ns = 4e6 } } } },
+    { name = "rows along a table's last axis", framework = "jax", format = "xspace", finding = true,
+      replay = { 3e6 }, facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "wrapped_gather", type = "fusion", self_ns = 5e6 } },
+                 excess = { { cell = 0, flaw = "rows-apart", region = "jit(f)/gather", ns = 3e6, share = 0.3 } } } },
+    { name = "few rows along the last axis", framework = "jax", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "wrapped_gather", type = "fusion", self_ns = 1e6 },
+                         { name = "dot", type = "dot", self_ns = 8e6 } },
+                 excess = { { cell = 0, flaw = "rows-apart", region = "jit(f)/gather", ns = 6e5, share = 0.06 } } } },
     -- Half of 5 ms of picking along edges and adding up.
     { name = "messages along edges", framework = "pytorch", format = "kineto", finding = true, severity = "info",
       replay = { 2.5e6 }, facts = { ["step.ns"] = 1e7 },

@@ -470,6 +470,44 @@ TEST(rows_of_all_rounds)
     }
 }
 
+/* 200 rows of 16 numbers are gathered from a table, 4 ms, and added to its gradient, 6 ms. Along
+ * the last axis their numbers lie apart: six tenths of both are spared. Along the first they do
+ * not, nor is it known of a table that the program makes. */
+TEST(rows_along_the_last_axis)
+{
+    enum { LAST, LEFT_OUT, FIRST, MADE, KINDS };
+
+    for (int kind = 0; kind < KINDS; kind++) {
+        bool           is_first = kind == FIRST;
+        struct program program;
+        uint32_t       table, numbers, rows, zero, filled, added;
+
+        start(&program);
+        table = add(&program, kind == MADE ? "sort" : "parameter",
+                    is_first ? "-> f32[50000,16]" : "-> f32[16,50000]", NULL, NO_ID, NO_ID);
+        numbers = add(&program, "parameter", "-> s32[200,1]", NULL, NO_ID, NO_ID);
+        rows = add(&program, "gather",
+                   is_first           ? "f32[50000,16] s32[200,1] -> f32[200,1,16]"
+                   : kind == LEFT_OUT ? "f32[16,50000] s32[200,1] -> f32[200,16]"
+                                      : "f32[16,50000] s32[200,1] -> f32[200,16,1]",
+                   NULL, NO_ID, table);
+        link_second(&program, numbers, rows);
+        zero = add(&program, "constant", "-> f32[]", NULL, NO_ID, NO_ID);
+        filled =
+            add(&program, "broadcast",
+                is_first ? "f32[] -> f32[50000,16]" : "f32[] -> f32[16,50000]", NULL, NO_ID, zero);
+        added = add(&program, "scatter",
+                    is_first ? "f32[50000,16] s32[200,1] f32[200,1,16] -> f32[50000,16]"
+                             : "f32[16,50000] s32[200,1] f32[200,16,1] -> f32[16,50000]",
+                    NULL, NO_ID, filled);
+        link_second(&program, numbers, added);
+        run_step(&program, (uint32_t[]) { rows, added }, (int64_t[]) { 4000000, 6000000 }, 2);
+        assert_true(fabs(claimed(&program, "rows-apart") -
+                         (kind == LAST || kind == LEFT_OUT ? 6e6 : 0)) < 1);
+        release(&program);
+    }
+}
+
 /* A loop of four rounds writes a row of 8 each into an array of 64 that was filled in 10 ms, and
  * the array of its gradient in another 5 ms: 60 of 64 parts are filled for nothing. Room for four
  * rounds alone is not, nor is an array that was not filled. */
