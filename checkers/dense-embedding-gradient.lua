@@ -43,12 +43,22 @@ local function product(dims)
   return n
 end
 
--- How many rows as wide as those of an array a gather takes of it, or a scatter puts into it.
-local function rows_moved(name, shapes, count, width)
-  local dims = name:find("(?i)scatter") and shapes:match("^\\[[0-9,]+\\]x\\[[0-9,]+\\]x\\[([0-9,]+)\\]")
+-- What a gather gives, or a scatter puts in: its axes.
+local function axes_moved(name, shapes)
+  return name:find("(?i)scatter") and shapes:match("^\\[[0-9,]+\\]x\\[[0-9,]+\\]x\\[([0-9,]+)\\]")
     or shapes:match("->\\[([0-9,]+)\\]$")
+end
+
+-- How many rows as wide as those of an array these are.
+local function rows_moved(dims, count, width)
   if not dims or dims == count .. "," .. width or dims:match(",([0-9]+)$") ~= width then return 0 end
   return product(dims) / tonumber(width)
+end
+
+-- A table of [width, rows], whose columns are moved.
+local function has_columns(dims, first, last, cfg)
+  return tonumber(first) < cfg.min_rows and tonumber(last) >= cfg.min_rows and dims
+    and dims ~= first .. "," .. last and ("," .. dims .. ","):find("," .. first .. ",(1,)?$")
 end
 
 -- Collectives that add up the table's gradient over devices: name, and which part of their elements is the table's.
@@ -217,13 +227,17 @@ table does.]],
       local name = (row.name or "") .. " " .. (row.type or "")
       local shapes = row.shapes or ""
       local count, width = shapes:match("^\\[([0-9]+),([0-9]+)\\]x")
-      if count and name:find("(?i)gather|scatter|embedding|index_select") and tonumber(count) >= cfg.min_rows then
+      local shape = count and ("[" .. count .. "," .. width .. "]")
+      local is_move = count and name:find("(?i)gather|scatter|embedding|index_select")
+      local dims = is_move and axes_moved(name, shapes)
+      if dims and has_columns(dims, count, width, cfg) then
+        dims, count, width = dims:gsub(",1$", ""), width, count
+      end
+      if is_move and tonumber(count) >= cfg.min_rows then
         local ids = shapes:match("^\\[[0-9,]+\\]x\\[([0-9,]+)\\]")
-        if rows_moved(name, shapes, count, width) >= tonumber(count) then
-          used["[" .. count .. "," .. width .. "]"] = true
-        end
+        if rows_moved(dims, count, width) >= tonumber(count) then used[shape] = true end
         if ids and product(ids) <= cfg.max_touched * tonumber(count) then
-          tables["[" .. count .. "," .. width .. "]"] = { rows = tonumber(count), ids = product(ids) }
+          tables[shape] = { rows = tonumber(count), ids = product(ids) }
         end
       end
     end
@@ -318,6 +332,14 @@ table does.]],
                            self_ns = 4e6 },
                          { name = "subtract_fusion", type = "fusion",
                            shapes = "[100000,64]x[100000,64]->[100000,64]", self_ns = 3e6 } } } },
+    { name = "a table of which columns are looked up", framework = "jax", format = "xspace", finding = true,
+      replay = { 6e6 }, facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "gather.1", type = "gather", shapes = "[64,100000]x[256,4]->[256,4,64]",
+          self_ns = 1e5 },
+                         { name = "wrapped_scatter", type = "fusion", self_ns = 2e5,
+                           shapes = "[64,100000]x[1024,1]x[1024,64,1]->[64,100000]" },
+                         { name = "multiply_subtract_fusion", type = "fusion",
+                             shapes = "[64,100000]x[64,100000]->[64,100000]", self_ns = 7e6 } } } },
     -- Passes of 4.5 ms over [50000,32], of which 2 in a hundred rows are touched: 98 % go.
     { name = "moving averages of a table of which rows are updated", framework = "tensorflow", format = "graph",
       finding = true, replay = { 4.41e6 }, facts = { ["step.ns"] = 1e7 },
