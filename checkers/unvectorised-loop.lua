@@ -31,7 +31,8 @@ local function of_compiled(p, cfg)
     title = "A loop does one by one what needs nothing of each other: %s of each step",
     remedy = { text = "Do all items at once, or a few dozen a round where memory is short: micro-batches of 16 rows "
                  .. "and more read weights, and add up gradients, once for all of them.",
-               code = "y = jax.vmap(f)(xs)   # instead of jax.lax.map(f, xs); or lax.map(f, xs, batch_size=64)" },
+               code = "y = jax.vmap(f)(xs)   # instead of jax.lax.map(f, xs); or lax.map(f, xs, batch_size=64)\n"
+                 .. "draw = Predictive(model, samples, parallel=True)   # NumPyro's maps over samples without" },
     confidence = "medium",
   }
 end

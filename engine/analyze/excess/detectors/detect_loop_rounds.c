@@ -87,6 +87,20 @@ static void mark_few_rows(struct loops *loops)
     }
 }
 
+/* A round does it, if in a loop of its own, as drawing numbers does: for all rounds at once that
+ * loop goes round once. */
+static bool is_in(const struct loops *loops, uint32_t op)
+{
+    enum { DEEPEST = 8 };
+    const struct op *ops = loops->waste.profile->ops.items;
+    uint32_t         caller = ops[op].caller;
+
+    for (int depth = 0; caller && depth < DEEPEST; depth++, caller = ops[caller - 1].caller)
+        if (caller == loops->loop.op + 1)
+            return true;
+    return false;
+}
+
 static void mark_separate(struct loops *loops, void *context)
 {
     struct waste *waste = &loops->waste;
@@ -99,7 +113,7 @@ static void mark_separate(struct loops *loops, void *context)
     for (uint32_t op = 0; op < waste->graph->vertex_count; op++) {
         double calls = waste->calls[op], ns = calls > 0 ? waste->ns[op] / calls : 0;
 
-        if (waste->profile->ops.items[op].caller != loops->loop.op + 1 || ns <= 0)
+        if (ns <= 0 || !is_in(loops, op))
             continue;
         waste_mark(waste, op, (1 - KEPT_SHARE) * (ns > SMALL_NS ? SMALL_NS / ns : 1));
     }
