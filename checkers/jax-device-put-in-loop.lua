@@ -50,6 +50,13 @@ local function own_line(p)
   end
 end
 
+-- Python in which equinox or flax.nnx takes modules apart for a compiled call, and puts them together behind it
+-- (equinox/_jit.py, flax/nnx/extract.py): no part of a batch.
+local function modules_ns(activities)
+  return activities and activities:where { kind = "python", on_leader = true, name = {
+    like = "^\\$(_jit[.]py:[0-9]+ _(pre|post)process|extract[.]py:[0-9]+ (to|from)_tree)$" } }:sum("path_ns") or 0
+end
+
 return rule {
   id = "jax-device-put-in-loop", api = 1, version = "1.1.0",
   title = "The training loop puts each batch on the device itself",
@@ -94,9 +101,9 @@ A thread that keeps two batches ahead does that beside the step. Priced by repla
 before them run beside the computation, less what handing a batch over costs; calls of programs are no part of a batch.
 Where the batch is most of the host's work, all of that hides. Where making the batch takes many times the computation,
 hiding it is not enough: priced as that work. Where the host runs ahead and the programs wait for copies, whole arrays
-are arguments of each call: priced as those copies. Silent where the program's own functions make the batch in Python
-(python-in-step names them), where transfers are short or run in another thread, where a
-step is many programs or calls back to the host, and where the loop waits for an accelerator in each step.]],
+are arguments of each call: priced as those copies. Silent where the program's own functions make the batch in Python,
+or a library takes modules apart there (python-in-step names them), where transfers are short or run in another thread,
+where a step is many programs or calls back to the host, and where the loop waits for an accelerator in each step.]],
 
   check = function(p, cfg)
     if p.framework ~= "jax" then return nil end
@@ -123,6 +130,7 @@ step is many programs or calls back to the host, and where the loop waits for an
     -- A loop that waits for each step's result could make the next batch meanwhile: another rule says so.
     if not is_long and (p.fact["sync.unseen_steps_share"] or 0) >= cfg.min_waiting then return nil end
     local activities = p:table("activities")
+    if modules_ns(activities) >= cfg.min_own_most * lead_ns then return nil end
     local reads = activities and activities:where { kind = "sync", on_leader = true, events = { min = 0.8 },
       name = { like = "asarray|_value|__float__|__array__|__int__|item" } }:count() or 0
     if reads > 0 and transfer_ns < cfg.min_beside_readback * step_ns then return nil end
@@ -182,8 +190,9 @@ step is many programs or calls back to the host, and where the loop waits for an
       }
     end
     return finding {
-      title = ("Batches are made and put on the device inside the step loop: %s of each step"):format(
-        fmt.ms(hidden_ns)),
+      title = is_many and ("%s arrays are put on the device one by one in each step, which takes %s"):format(
+          fmt.whole(p.fact["transfer.count"]), fmt.ms(math.min(lead_ns + transfer_ns, step_ns)))
+        or ("Batches are made and put on the device inside the step loop: %s of each step"):format(fmt.ms(hidden_ns)),
       evidence = evidence,
       locations = locations,
       condition = ("the leading thread transfers and prepares for %s of the step, %s accepted"):format(

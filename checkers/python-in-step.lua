@@ -158,6 +158,30 @@ local function takes_apart(p, total)
   return longest ~= nil and longest.path_ns >= 0.3 * total
 end
 
+-- equinox: what filter_jit does in Python around each call (equinox/_jit.py), for each array that it is given or gives.
+local function of_filter_jit(p, cfg)
+  local step_ns = p.fact["step.ns"]
+  local frames = p.framework == "jax" and p:has("activities") and p:table("activities"):where {
+    kind = "python", on_leader = true, name = { like = "^\\$_jit[.]py:[0-9]+ _(pre|post)process$" } }
+  local ns = frames and math.min(frames:sum("path_ns"), step_ns) or 0
+  if ns < cfg.min_apart_share * step_ns then return nil end
+  local evidence = { { "taking modules apart and together a step", ns, "ns", share = ns / step_ns } }
+  for _, row in ipairs(frames:top("path_ns", 2):rows()) do evidence[#evidence + 1] = { row.name, row.path_ns, "ns" } end
+  return finding {
+    title = ("equinox takes modules apart and puts them together in Python for %s of each step"):format(fmt.ms(ns)),
+    severity = ns >= cfg.min_apart_warn * step_ns and "warn" or "info", evidence = evidence,
+    condition = ("it takes %s of the step, %s accepted"):format(fmt.pct(ns / step_ns), fmt.pct(cfg.min_apart_share)),
+    remedy = { text = "filter_jit looks at each array of what goes in and comes out: keep many small networks as one "
+                 .. "of stacked arrays. Or split the model before the loop, and compile a function of its arrays by "
+                 .. "jax.jit.",
+               code = "nets = eqx.filter_vmap(make)(jax.random.split(key, n))   # one module, not a list of n\n"
+                 .. "arrays, rest = eqx.partition(model, eqx.is_array)   # step = jax.jit(lambda arrays, x: "
+                 .. "loss(eqx.combine(arrays, rest), x))" },
+    impact = impact.exposed { ns = ns, low = 0.6 * ns, high = ns },
+    confidence = "medium",
+  }
+end
+
 local BETWEEN_RUNS = {
   text = "Feed NumPy arrays of the placeholder's type: lists are converted in each run, and arrays copied. What is the "
     .. "same in each run, as tables and weights, keep in variables that are loaded once. Make batches by tf.data or in "
@@ -256,6 +280,9 @@ return rule {
                       doc = "PyTorch without stacks: of such pauses at one place, below which they are a bound" },
     min_place_share = { default = 0.05, min = 0, max = 1, unit = "share",
                         doc = "share of the step in pauses at one place, from which this is said" },
+    min_apart_share = { default = 0.3, min = 0, max = 1, unit = "share",
+                        doc = "share of the step in which equinox takes modules apart, from which this is said" },
+    min_apart_warn = { default = 0.5, min = 0, max = 1, unit = "share", doc = "the same, from which it is a warning" },
     min_own_share = { default = 0.25, min = 0, max = 1, unit = "share",
                       doc = "JAX: share of the step in the program's own functions, from which it is a warning" },
     min_reading = { default = 0.9, min = 0, max = 1, unit = "share",
@@ -277,9 +304,10 @@ reading all variables of a TensorFlow program, or many arrays of a program of JA
 the first computation of a step usually prepares its input and belongs to the input rules, but for PyTorch while an
 accelerator waits. Between runs of a session that were recorded one by one nothing is known but the time, which is a
 bound, and so is a pause of PyTorch's in a recording of a single step. A step of a tfprof profile most of which passes
-without any op has no price, as recording takes part of it. Priced as that time where pauses are more
-than programs usually have, or an accelerator waits for it; else it is a bound. Where JAX reads arrays from an
-accelerator in each step and Python works with them, as all that computing or starting a step does not take. Silent
+without any op has no price, as recording takes part of it. What equinox's filter_jit does around a call is priced as
+six tenths to all of it. Other Python is priced as that time where pauses are more than programs usually have, or an
+accelerator waits for it; else it is a bound. Where JAX reads arrays from an accelerator in each step and Python works
+with them, as all that computing or starting a step does not take. Silent
 where it hides behind computation.]],
 
   check = function(p, cfg)
@@ -292,6 +320,7 @@ where it hides behind computation.]],
       return of_modes(p, cfg) or p.fact["torch.forward_calls"] > 0 and of_pauses(p, cfg, cells) or nil
     end
     local weights = (p.framework == "tensorflow" or p.framework == "jax") and of_weights(p, cfg)
+      or of_filter_jit(p, cfg)
     if weights then return weights end
     -- Frames of the program's own files say whose Python it is. Where none of the steps' programs was called for in
     -- them, all were before: no step waits for Python.
@@ -369,6 +398,18 @@ where it hides behind computation.]],
   end,
 
   examples = {
+    { name = "a list of many networks", framework = "jax", format = "xspace", finding = true, severity = "warn",
+      impact_ns = 7e6, facts = { ["step.ns"] = 1e7, ["python.path_ns"] = 8e6, ["part.compute_ns"] = 1e6,
+                                 ["host.python_before_ns"] = 4e6 },
+      tables = { activities = {
+        { name = "$_jit.py:73 _preprocess", kind = "python", on_leader = true, path_ns = 2e6 },
+        { name = "$_jit.py:106 _postprocess", kind = "python", on_leader = true, path_ns = 5e6 } } } },
+    { name = "one network", framework = "jax", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1e7, ["python.path_ns"] = 1.5e6, ["part.compute_ns"] = 8e6,
+                ["host.python_before_ns"] = 1e6 },
+      tables = { activities = {
+        { name = "$_jit.py:73 _preprocess", kind = "python", on_leader = true, path_ns = 5e5 },
+        { name = "$_jit.py:106 _postprocess", kind = "python", on_leader = true, path_ns = 8e5 } } } },
     { name = "Python of torch.func", framework = "pytorch", format = "kineto", finding = true, severity = "info",
       facts = { ["step.ns"] = 1e7, ["python.path_ns"] = 0, ["host.python_before_ns"] = 0, ["part.compute_ns"] = 5e6,
                 ["torch.pauses_ns"] = 3e6, ["torch.forward_calls"] = 100, ["coverage.has_stacks"] = true },
