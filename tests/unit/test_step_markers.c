@@ -575,6 +575,40 @@ TEST(rows_of_programs)
     }
 }
 
+/* The same rows of programs that are compiled anew in each, so that their numbers never come again:
+ * their names do. Without names nothing does. */
+TEST(rows_of_programs_compiled_again)
+{
+    static const char *const names[] = { "jit_add", "jit_add", "jit_add", "jit_exp", "jit_sum" };
+
+    for (int is_named = 0; is_named < 2; is_named++) {
+        struct fixture f;
+        struct runs    runs = { 0 };
+        uint32_t       thread;
+        int64_t        now = 0;
+
+        start(&f);
+        thread = builder_timeline(&f.b, builder_host(&f.b, "h"), NO_ID, "worker");
+        for (int row = 0; row < 5; row++)
+            for (int i = 0; i < (row == 4 ? 3 : 5); i++, now += 20) {
+                uint32_t event = builder_slice(&f.b, thread, "fusion", ACTIVITY_OP, now, 10);
+
+                if (is_named)
+                    builder_stat(&f.b, event, STAT_MODULE_NAME, builder_name(&f.b, names[i]));
+                assert_true(vec_push(&runs.list, &f.scratch,
+                                     (struct run) { .start_ns = now,
+                                                    .end_ns = now + 10,
+                                                    .program = 10 * row + (i < 3 ? 0 : i),
+                                                    .device = NO_ID,
+                                                    .event = event }));
+            }
+        builder_finish(&f.b);
+        assert_true(markers_rows(&f.b.profile, &runs, &f.scratch, &f.markers));
+        assert_int_equal(f.markers.list.count, is_named ? 4 : 0);
+        release(&f);
+    }
+}
+
 /* Programs 2 3 2 3 2 3 of 10 ns each in front of ten runs of the first one: they come in turn, and
  * the first one more than twice as often, but not between them. */
 TEST(programs_in_turn_before_the_main_one)

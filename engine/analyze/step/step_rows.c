@@ -1,8 +1,9 @@
 /*
  * step_rows: where a program that nobody marked runs several compiled programs in a step, and the
  * one that takes most time more than once (for each sample, or part of a simulation), its steps are
- * the rows of programs that come again. What is run once in each row ends it. Runs that a device
- * counts are left alone: one program keeps it busy, and what else it runs prepares that.
+ * the rows of programs that come again. What is run once in each row ends it. Programs that are
+ * compiled anew each time are told by their names, where nothing else comes again. Runs that a
+ * device counts are left alone: one program keeps it busy, and what else it runs prepares that.
  */
 #include "analyze/step/step_markers.h"
 #include "base/sort.h"
@@ -24,7 +25,17 @@ struct search {
     VEC(struct ran) programs;
 };
 
-static bool list_host(struct search *search, uint32_t host)
+/* By its name: what is compiled again has another number, and the name of what it was. */
+static uint64_t name_of(const struct profile *profile, const struct run *run)
+{
+    int64_t name;
+
+    return profile_stat(profile, STAT_MODULE_NAME, run->event, &name) ? (uint64_t)name
+                                                                      : (uint64_t)run->program;
+}
+
+/* `profile`: for names; NULL: programs are told by their numbers. */
+static bool list_host(struct search *search, uint32_t host, const struct profile *profile)
 {
     struct id_map row_of = { .arena = search->scratch };
 
@@ -37,11 +48,12 @@ static bool list_host(struct search *search, uint32_t host)
     search->program = arena_new_array(search->scratch, uint32_t, search->order.count + 1);
     for (uint32_t i = 0; search->program && i < search->order.count; i++) {
         const struct run *run = &search->runs->list.items[search->order.items[i]];
-        uint32_t          row = id_map_get(&row_of, (uint64_t)run->program);
+        uint64_t          key = profile ? name_of(profile, run) : (uint64_t)run->program;
+        uint32_t          row = id_map_get(&row_of, key);
 
         if (row == NO_ID) {
             row = (uint32_t)search->programs.count;
-            if (!id_map_put(&row_of, (uint64_t)run->program, row) ||
+            if (!id_map_put(&row_of, key, row) ||
                 !vec_push(&search->programs, search->scratch, (struct ran) { .first = i }))
                 return false;
         }
@@ -144,9 +156,14 @@ bool markers_rows(const struct profile *profile, const struct runs *runs, struct
     for (uint32_t host = 0; runs->list.count <= MOST_RUNS && host < profile->hosts.count; host++) {
         uint32_t once, last;
 
-        if (!list_host(&search, host))
+        if (!list_host(&search, host, NULL))
             return false;
         once = find_once(&search);
+        if (once == NO_ID) {
+            if (!list_host(&search, host, profile))
+                return false;
+            once = find_once(&search);
+        }
         if (once == NO_ID)
             continue;
         last = find_last(&search, once);
