@@ -48,6 +48,18 @@ local function of_values(p, cfg)
   }
 end
 
+-- Compiled programs that ask of each result whether it is a number.
+local function of_compiled(p, cfg)
+  return p:has("excess") and p:in_excess {
+    flaw = "nan-checks", min_share = cfg.min_compiled_share, time = "comparing and summing up the answers",
+    title = "A compiled program looks for NaN in results all over the step: %s of it", loud_share = 0.15,
+    remedy = { text = "Check results only to look for a NaN, or those of the loss alone: results that are looked at "
+                 .. "are written out, too, where a kernel could have gone on with them.",
+               code = "step = jax.jit(step)   # not jax.jit(checkify.checkify(step, errors=checkify.all_checks))" },
+    confidence = "medium",
+  }
+end
+
 -- isnan(gradient).any().item(), in the words of some versions.
 local checks_of_pytorch = "aten::isnan|aten::_is_any_true|aten::is_nonzero|aten::any|aten::item"
 
@@ -73,6 +85,8 @@ return rule {
       doc = "TensorFlow: the time of all ops that few checks take, from which they are said" },
     min_ratio = { default = 0.2, min = 0, max = 10, unit = "ratio",
       doc = "checks over backward nodes" },
+    min_compiled_share = { default = 0.05, min = 0, max = 1, unit = "share",
+      doc = "share of the step in such questions of a compiled program from which these are told" },
     min_checked_share = { default = 0.10, min = 0, max = 1, unit = "share",
       doc = "share of the step in checks of values of many shapes from which these are told" },
   },
@@ -80,13 +94,14 @@ return rule {
 Anomaly detection keeps a Python traceback for each op of the forward pass and tests each gradient of the backward pass.
 Priced as the tests and as what the shortest recorded calls take more than usual, for each node; with an accelerator by
 replay without both. Without one, checks of values of many shapes, whose answers Python reads at once, are told too, as
-validation of distributions makes them: priced as their ops and the Python between. Silent without either.
+validation of distributions makes them: priced as their ops and the Python between. So are arrays that a compiled
+program compares with themselves, as a checker of all results does: priced as that alone. Silent without either.
 TensorFlow's checks are ops of a graph: priced as their part of computing and of the executors' time.]],
 
   check = function(p, cfg)
     if p.framework == "tensorflow" then return of_tensorflow(p, cfg) end
     if not p:has("torch.gradient_checks") or not p:has("torch.backward_nodes") then
-      return of_values(p, cfg) or skip { reason = "no backward pass of PyTorch is recorded" }
+      return of_values(p, cfg) or of_compiled(p, cfg) or skip { reason = "no backward pass of PyTorch is recorded" }
     end
     local step_ns = p.fact["step.ns"]
     local checks, ns, nodes = p.fact["torch.gradient_checks"], p.fact["torch.gradient_checks_ns"],
@@ -145,6 +160,13 @@ TensorFlow's checks are ops of a graph: priced as their part of computing and of
       impact_ns = 3.45e6, facts = { ["step.ns"] = 1e7, ["part.compute_ns"] = 1e7, ["part.host_ns"] = 0 },
       tables = { ops = { { name = "VerifyFinite/CheckNumerics", type = "CheckNumerics", calls = 1, self_ns = 3e6 },
                          { name = "a", type = "MatMul", calls = 50, self_ns = 7e6 } } } },
+    { name = "a checker of all results", framework = "jax", format = "xspace", finding = true, severity = "warn",
+      replay = { 3e6 }, facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 0, flaw = "nan-checks", region = "jit(checked_fun)/ne", ns = 3e6,
+                              share = 0.3 } } } },
+    { name = "a few questions of a program", framework = "jax", format = "xspace", skipped = true,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 0, flaw = "nan-checks", region = "jit(f)/ne", ns = 3e5, share = 0.03 } } } },
     { name = "a check of the loss", framework = "tensorflow", format = "xspace", finding = false,
       facts = { ["step.ns"] = 1e7, ["part.compute_ns"] = 1e7, ["part.host_ns"] = 0 },
       tables = { ops = { { name = "loss/CheckNumerics", type = "CheckNumerics", calls = 1, self_ns = 1e4 },

@@ -833,3 +833,36 @@ TEST(arrays_between_programs)
         release(&program);
     }
 }
+
+/* Forty arrays are compared with themselves, 50 us each, and whether any of their values differs is
+ * summed up, 25 us: all of that looks for NaN. Arrays that are compared with others do not, nor do
+ * ten questions of forty results. */
+TEST(arrays_compared_with_themselves)
+{
+    enum { ALL, WITH_OTHERS, FEW, KINDS };
+    enum { COUNT = 40 };
+
+    for (int kind = 0; kind < KINDS; kind++) {
+        struct program program;
+        uint32_t       at[2 * COUNT], x, y;
+        int64_t        ns[2 * COUNT];
+
+        start(&program);
+        x = add(&program, "parameter", "-> f32[64,64]", NULL, NO_ID, NO_ID);
+        y = add(&program, "parameter", "-> f32[64,64]", NULL, NO_ID, NO_ID);
+        for (uint32_t i = 0; i < COUNT; i++) {
+            bool is_asked = kind != FEW || i < 10;
+
+            x = add(&program, "exponential", "f32[64,64] -> f32[64,64]", "jit(f)/exp", NO_ID, x);
+            at[2 * i] = add(&program, is_asked ? "compare" : "multiply",
+                            "f32[64,64] f32[64,64] -> pred[64,64]", "jit(f)/ne", NO_ID, x);
+            link_second(&program, kind == WITH_OTHERS ? y : x, at[2 * i]);
+            at[2 * i + 1] = add(&program, "reduce", "pred[64,64] -> pred[]", "jit(f)/reduce_or",
+                                NO_ID, at[2 * i]);
+            ns[2 * i] = 50000, ns[2 * i + 1] = 25000;
+        }
+        run_step(&program, at, ns, 2 * COUNT);
+        assert_true(fabs(claimed(&program, "nan-checks") - (kind == ALL ? COUNT * 75e3 : 0)) < 1);
+        release(&program);
+    }
+}
