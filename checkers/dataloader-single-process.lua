@@ -1,4 +1,24 @@
 -- The data loader has no workers: the training process prepares each batch itself.
+local ITEM_BY_ITEM = " Tensors are made item by item: where the data lie in memory take a batch's rows of them at once "
+  .. "(__getitems__, or indices of a sampler without DataLoader), and transform the whole batch."
+
+-- A worker would save little more than handing its batch over costs.
+local IN_MEMORY = {
+  text = "Are these rows of tensors in memory? Index them a batch at a time: a loader takes each row by itself "
+    .. "and stacks them again. Else load batches in worker processes ahead of the step.",
+  code = "for rows in torch.randperm(len(x)).split(64): loss = train_step(x[rows], y[rows])\n"
+    .. "# else DataLoader(ds, num_workers=2, persistent_workers=True)",
+}
+
+-- Ops that the loader runs for each item, as often as there are items: what one op a batch would do.
+local function item_by_item(p, cfg)
+  local rows = p:has("sequences") and p:table("sequences"):where { repeats = { min = cfg.min_items } }
+  for row in rows and rows:top("total_ns", 40):each() or function() end do
+    if (row.input_share or 0) >= 0.5 then return row end
+  end
+  return nil
+end
+
 return rule {
   id = "dataloader-single-process", api = 1, version = "1.0.0",
   title = "Batches are prepared in the training process",
@@ -14,6 +34,8 @@ return rule {
                    doc = "share of the step from which it is an error" },
     most_workers = { default = 8, min = 1, max = 1024, unit = "count",
                      doc = "worker processes that a host has cores for" },
+    min_items = { default = 16, min = 2, max = 1e7, unit = "count",
+                  doc = "items a step that the loader runs the same ops for, from which this is said" },
     handover_ns = { default = 0.8e6, min = 0, max = 1e9, unit = "ns",
                     doc = "what taking a small batch from a worker costs the training process" },
     quick_ns = { default = 2e6, min = 0, max = 1e9, unit = "ns",
@@ -24,8 +46,8 @@ With num_workers=0 reading, decoding and collating run between two steps, on the
 that loader _SingleProcessDataLoaderIter. Priced by replay: batches are made beside the step. Where making one takes
 longer than the rest of the step, by as many workers as keep up with it, at most `most_workers`; the same is saved where
 each item costs as much less. Where a batch takes less than `quick_ns`, its rows likely lie in memory, and indexing
-whole batches is advised first. What a worker hands over has to be taken (`handover_ns`). Silent for loaders with
-workers, and where fetching a batch takes little more than that, as with tensors in memory.]],
+whole batches is advised first. What a worker hands over has to be taken (`handover_ns`). Silent
+for loaders with workers, and where fetching a batch takes little more than that, as with tensors in memory.]],
 
   check = function(p, cfg)
     local step_ns = p.fact["step.ns"]
@@ -40,25 +62,25 @@ workers, and where fetching a batch takes little more than that, as with tensors
     local left_ns = math.max(ns / workers - rest_ns, cfg.handover_ns * (top.events or 1))
     local saved_ns = ns - left_ns
     if saved_ns < cfg.min_share * step_ns then return nil end
-    local is_quick = ns < cfg.quick_ns * (top.events or 1)
+    local evidence = { { "the step's time in the loader", ns, "ns", share = ns / step_ns },
+                       { "batches a step", top.events, "count" }, { "longest batch", top.max_ns, "ns" },
+                       { "loader", top.name } }
+    local items, is_quick = item_by_item(p, cfg), ns < cfg.quick_ns * (top.events or 1)
+    if items then
+      evidence[#evidence + 1] = { "for each of its items", items.ops }
+      evidence[#evidence + 1] = { "as often a step", items.repeats, "count" }
+    end
     return finding {
       title = ("Batches are prepared in the training process: %s of each step"):format(fmt.ms(ns)),
       severity = saved_ns >= cfg.high_share * step_ns and "error" or "warn",
       subject = { op = top.name },
-      evidence = { { "the step's time in the loader", ns, "ns", share = ns / step_ns },
-                   { "batches a step", top.events, "count" },
-                   { "longest batch", top.max_ns, "ns" },
-                   { "loader", top.name } },
+      evidence = evidence,
       condition = ("the loader takes %s of the step on the training thread, %s accepted"):format(
         fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
-      -- A worker would save little more than handing its batch over costs.
-      remedy = is_quick and {
-        text = "Are these rows of tensors in memory? Index them a batch at a time: a loader takes each row by itself "
-          .. "and stacks them again. Else load batches in worker processes ahead of the step.",
-        code = "for rows in torch.randperm(len(x)).split(64): loss = train_step(x[rows], y[rows])\n"
-          .. "# else DataLoader(ds, num_workers=2, persistent_workers=True)" }
+      remedy = is_quick and IN_MEMORY
         or { text = "Load batches in worker processes ahead of the step." .. (workers == 1 and "" or
-                   " And make items cheaper: what each epoch does again once, smaller files, whole batches at a time."),
+                   " And make items cheaper: what each epoch does again once, smaller files, whole batches at a time.")
+                   .. (items and ITEM_BY_ITEM or ""),
                  code = ("DataLoader(ds, num_workers=%d, persistent_workers=True, prefetch_factor=4)"):format(
                    math.max(workers, 2)) },
       impact = impact.replay { { "scale", parts = { "input" }, factor = left_ns / ns },
@@ -77,6 +99,12 @@ workers, and where fetching a batch takes little more than that, as with tensors
       facts = { ["step.ns"] = 1e7, ["input.wait_share"] = 0.8 },
       tables = { activities = { { name = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__",
                                   on_leader = true, path_ns = 8e6, events = 1, max_ns = 9e6 } } } },
+    { name = "rows one by one", framework = "pytorch", format = "kineto", finding = true, replay = { 3e6 },
+      facts = { ["step.ns"] = 1e7, ["input.wait_share"] = 0.3 },
+      tables = { activities = { { name = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__",
+                                  on_leader = true, path_ns = 3e6, events = 1, max_ns = 4e6 } },
+                 sequences = { { ops = "aten::select > aten::div", repeats = 64, total_ns = 2e6,
+                                 input_share = 1 } } } },
     { name = "tensors in memory", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7, ["input.wait_share"] = 0.001 },
       tables = { activities = { { name = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__",

@@ -494,6 +494,14 @@ local function evidence_of(row, step_ns)
            { "repeats a step", row.repeats, "count" }, { "mean op", row.mean_op_ns, "ns" } }
 end
 
+-- A loader's rounds are items of a batch: numbers that it reads are said with the loader.
+local ROWS_AT_ONCE = {
+  text = "The loader takes tensors apart item by item and stacks them again: take a batch's rows at once.",
+  code = "rows = torch.randperm(len(x))[:batch]; batch = x[rows], y[rows]   # without a DataLoader, or with\n"
+    .. "DataLoader(ds, sampler=BatchSampler(RandomSampler(ds), batch, False), batch_size=None)",
+}
+local function is_of_loader(row) return (row.input_share or 0) >= 0.5 end
+
 -- Whether the rounds multiply: layers of a network do.
 local function has_product(p, ops)
   for op in ops:gmatch("[\\w:]+") do
@@ -512,7 +520,7 @@ local function of_reads(p, cfg)
   if p:has("device.idle_share") then return nil end
   local step_ns, worst = p.fact["step.ns"], nil
   for row in p:table("sequences"):each() do
-    if row.ops:find("aten::item") and row.repeats >= cfg.min_reads and
+    if row.ops:find("aten::item") and row.repeats >= cfg.min_reads and not is_of_loader(row) and
         (not worst or row.total_ns > worst.total_ns) then worst = row end
   end
   if not worst or worst.total_ns < cfg.min_read_share * step_ns then return nil end
@@ -568,6 +576,29 @@ local function longest_loop(p, cfg)
   return longest
 end
 
+-- What measures the weights of a penalty.
+local NORMS = "aten::(pow|square|norm|linalg_\\w*norm|abs|dot|mul > aten::sum)\\b"
+local ALL_ROWS = {
+  text = "Do all rounds in one call: over groups of rows of different sizes scatter_reduce, index_add or "
+    .. "segment_reduce takes the number of each row's group; groups of one size are a dimension more.",
+  code = "largest = rows.new_full((groups, width), -torch.inf).scatter_reduce(\n"
+    .. "    0, group[:, None].expand_as(rows), rows, \"amax\")   # not [part.max(0) for part in rows.split(sizes)]",
+}
+local PENALTY = {
+  text = "Do all rounds in one call; a penalty on the weights is the optimizer's weight_decay, or one norm over all "
+    .. "parameters.",
+  code = "penalty = torch.stack(torch._foreach_norm(list(model.parameters()))).square().sum()\n"
+    .. "# or torch.optim.AdamW(…, weight_decay=1e-5)",
+}
+-- Rounds that subtract: weights less those of a server, an earlier task or a teacher.
+local AGAINST_OTHERS = {
+  text = "Do all rounds in one call. Of a penalty that holds weights near other weights the gradient is known, their "
+    .. "difference: add it to the gradients behind the backward pass, instead of going back through a loss for each "
+    .. "weight.",
+  code = "loss.backward()   # without the penalty c / 2 * ((w - w0) ** 2).sum()\n"
+    .. "torch._foreach_add_([w.grad for w in weights], torch._foreach_sub(weights, anchors), alpha=c)",
+}
+
 -- A few small ops without any product, with as many rounds of nodes in the backward pass: a loop of the program over
 -- parameters, classes or items that takes part in the loss.
 local function both_ways(p, cfg)
@@ -595,10 +626,8 @@ local function both_ways(p, cfg)
                  { "rounds a step", forward.repeats, "count" }, { "mean op", forward.mean_op_ns, "ns" } },
     condition = ("%s rounds without a product take %s of the step both ways, %s accepted"):format(
       fmt.whole(forward.repeats), fmt.pct(all_ns / step_ns), fmt.pct(cfg.min_read_share)),
-    remedy = { text = "Do all rounds in one call; a penalty on the weights is the optimizer's weight_decay, or one "
-                 .. "norm over all parameters.",
-               code = "penalty = torch.stack(torch._foreach_norm(list(model.parameters()))).square().sum()\n"
-                 .. "# or torch.optim.AdamW(…, weight_decay=1e-5)" },
+    remedy = not forward.ops:find(NORMS) and ALL_ROWS
+      or forward.ops:find("aten::sub") and AGAINST_OTHERS or PENALTY,
     impact = impact.exposed { ns = (1 - cfg.kept) * all_ns, low = 0.6 * all_ns, high = all_ns },
     confidence = "medium",
   }
@@ -703,7 +732,8 @@ network has layers are of ops that hardly do more than start: nine tenths of the
       condition = ("%s repeats take %s of the step, %s accepted"):format(
         fmt.whole(worst.repeats), fmt.pct(worst.total_ns / step_ns),
         fmt.pct(are_many and cfg.min_many_share or cfg.min_share)),
-      remedy = { text = "Do it once over a longer dimension, or compile the part that repeats.",
+      remedy = is_of_loader(worst) and ROWS_AT_ONCE or
+               { text = "Do it once over a longer dimension, or compile the part that repeats.",
                  code = "fn = torch.compile(fn)   # or torch.vmap, bmm, foreach" },
       impact = impact.exposed { ns = high_ns, low = 0.3 * ops_ns + 0.7 * gap_ns, high = high_ns },
       -- The optimizer's ops have other names, for the most part: its time is not that of such a loop.
@@ -827,6 +857,18 @@ network has layers are of ops that hardly do more than start: nine tenths of the
           mean_op_ns = 4e3 },
         { ops = "AddBackward0 > MulBackward0 > PowBackward0 > LinalgVectorNormBackward0", repeats = 89,
           total_ns = 4e6, mean_op_ns = 8e3 } } } },
+    -- Nine tenths of 1 and 2 ms.
+    { name = "the largest of each group of rows", framework = "pytorch", finding = true, severity = "warn",
+      impact_ns = 2.7e6, facts = { ["step.ns"] = 2e7, ["torch.forward_ns"] = 9e6 },
+      tables = { sequences = {
+        { ops = "aten::max > aten::max", repeats = 32, total_ns = 1e6, mean_op_ns = 1e4 },
+        { ops = "MaxBackward0 > MaxBackward0", repeats = 32, total_ns = 2e6, mean_op_ns = 2e4 } } } },
+    -- No warning of values that are read: what is left of 2.4 ms is nine tenths of 0.4, and pauses, or 0.3 and 0.7.
+    { name = "labels that a loader reads", framework = "pytorch", finding = true, severity = "info",
+      impact_ns = 1.936e6,
+      facts = { ["step.ns"] = 1e7, ["torch.forward_ns"] = 5e6 },
+      tables = { sequences = { { ops = "aten::select > aten::item", repeats = 256, total_ns = 2.4e6, gap_ns = 2e6,
+                                 mean_op_ns = 2e3, input_share = 1 } } } },
     { name = "norms that an accelerator waits for", framework = "pytorch", finding = false,
       facts = { ["step.ns"] = 1e7, ["torch.forward_ns"] = 5e6, ["device.idle_share"] = 0.3 },
       tables = { sequences = { { ops = "aten::linalg_vector_norm > aten::item", repeats = 88, total_ns = 2.4e6,

@@ -86,3 +86,32 @@ TEST(few_repeats_are_no_loop)
     assert_true(builder_fact(&b, "sequences.count") == 0);
     builder_free(&b);
 }
+
+/* Nine items of a batch that a loader makes, and nine rounds of the program's own behind it. */
+TEST(a_loaders_rounds_are_told)
+{
+    struct profile_builder b;
+    struct err             err = { 0 };
+    uint32_t               host, thread, item, decode, own, add;
+
+    host = builder_start_host(&b, FORMAT_KINETO);
+    thread = builder_timeline(&b, host, NO_ID, "python");
+    builder_step(&b, host, 0, 200000);
+    item = builder_activity(&b, "aten::select", ACTIVITY_OP, NO_ID);
+    decode = builder_activity(&b, "aten::div", ACTIVITY_OP, NO_ID);
+    own = builder_activity(&b, "aten::mul", ACTIVITY_OP, NO_ID);
+    add = builder_activity(&b, "aten::add", ACTIVITY_OP, NO_ID);
+    builder_slice(&b, thread, "enumerate(DataLoader)", ACTIVITY_INPUT_WAIT, 0, 90000);
+    for (int64_t now = 0; now < 90000; now += 10000) {
+        builder_event(&b, thread, item, now, 4000);
+        builder_event(&b, thread, decode, now + 5000, 4000);
+        builder_event(&b, thread, own, now + 100000, 3000);
+        builder_event(&b, thread, add, now + 104000, 3000);
+    }
+    builder_finish(&b);
+    assert_true(analysis_sequences.run(&b.study, &err));
+    assert_true(builder_fact(&b, "sequences.count") == 2);
+    assert_true(builder_cell(&b, "sequences", "first_op", "aten::select", "input_share") == 1);
+    assert_true(builder_cell(&b, "sequences", "first_op", "aten::mul", "input_share") == 0);
+    builder_free(&b);
+}

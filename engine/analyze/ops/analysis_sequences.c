@@ -30,6 +30,7 @@ enum sequences_column {
     GAP_NS,
     MEAN_OP_NS,
     SHARE,
+    INPUT_SHARE,
     THREAD,
     SOURCE_FILE,
     SOURCE_LINE,
@@ -44,6 +45,7 @@ static const struct column_spec columns[] = {
     [GAP_NS] = { "gap_ns", UNIT_NS, "between its ops, a step" },
     [MEAN_OP_NS] = { "mean_op_ns", UNIT_NS, "mean duration of one of its ops" },
     [SHARE] = { "share", UNIT_RATIO, "total time over the step" },
+    [INPUT_SHARE] = { "input_share", UNIT_RATIO, "of its repeats, those inside of a loader" },
     [THREAD] = { "thread", UNIT_NAME, "thread it runs on" },
     [SOURCE_FILE] = { "source_file", UNIT_NAME, "file of the first op with a known line" },
     [SOURCE_LINE] = { "source_line", UNIT_COUNT, "line in it" },
@@ -65,6 +67,7 @@ struct item {        /* one op in the order of its thread */
     uint32_t event;
     int64_t  start_ns, end_ns;
     bool     is_border, is_taken;
+    bool     is_input; /* what a loader does to give the next batch */
 };
 struct candidate {
     uint32_t first; /* item where it was first seen */
@@ -76,6 +79,7 @@ struct visited {       /* an event of the thread */
     uint32_t item;     /* item that it made, NO_ID none */
     uint32_t dispatch; /* the outermost dispatch around it, or itself; NO_ID none */
     bool     is_in_op; /* or is one */
+    bool     is_in_input;
 };
 struct run_count {
     uint32_t row;   /* of its candidate; NO_ID: it has none */
@@ -135,14 +139,18 @@ static bool visit(struct miner *miner, uint32_t event, size_t *window)
     const struct profile *profile = miner->study->profile;
     int64_t               start_ns = event_start_ns(profile, event);
     uint32_t              around = miner->study->around[event];
-    struct item           item = { 0, event, start_ns, event_end_ns(profile, event), false, false };
+    struct item           item = { .event = event,
+                                   .start_ns = start_ns,
+                                   .end_ns = event_end_ns(profile, event) };
     struct visited       *own = &miner->visited[event - miner->first_event];
     size_t                here;
     bool                  is_op;
 
-    *own = around == NO_ID ? (struct visited) { NO_ID, NO_ID, false }
+    *own = around == NO_ID ? (struct visited) { .item = NO_ID, .dispatch = NO_ID }
                            : miner->visited[around - miner->first_event];
     own->item = NO_ID;
+    own->is_in_input |= event_activity(profile, event)->kind == ACTIVITY_INPUT_WAIT;
+    item.is_input = own->is_in_input;
     item.symbol = symbol_of(profile, event, &is_op);
     if (own->is_in_op || item.symbol == NO_ID || (!is_op && own->dispatch != NO_ID))
         return true;
@@ -270,6 +278,7 @@ static int compare_candidates(const void *a, const void *b)
 /* Occurrences of a candidate among the items no other sequence has taken, summed up. */
 struct found_sequence {
     uint32_t first, length, count, source;
+    uint32_t inputs; /* of `count`, those of a loader */
     double   total_ns, op_ns;
 };
 
@@ -298,6 +307,7 @@ static struct found_sequence take(struct miner *miner, const struct candidate *c
             continue;
         }
         found.count++;
+        found.inputs += items[i].is_input;
         found.total_ns += (double)(items[i + candidate->length - 1].end_ns - items[i].start_ns);
         for (uint32_t j = 0; j < candidate->length; j++) {
             items[i + j].is_taken = true;
@@ -345,6 +355,7 @@ static bool add_row(struct miner *miner, const struct timeline *timeline,
     emit_number(table, GAP_NS, row, (found->total_ns - found->op_ns) / steps);
     emit_number(table, MEAN_OP_NS, row, found->op_ns / found->count / found->length);
     emit_number(table, SHARE, row, found->total_ns / (double)miner->windows->total_ns);
+    emit_number(table, INPUT_SHARE, row, (double)found->inputs / found->count);
     emit_name(table, THREAD, row, timeline->name);
     emit_name(table, FIRST_OP, row,
               event_activity(profile, miner->items.items[found->first].event)->name);
