@@ -298,6 +298,24 @@ local function elements_of(dims)
   return count
 end
 
+-- Rows that the loss counts one by one, as samples of a batch: "[160,5]x[160]".
+local function rows_of_loss(p)
+  local row = p:table("work"):where { class = "loss", phase = "forward" }:top("ns", 1):rows()[1]
+  return row and (row.shapes or ""):match("^\\[(\\d+),\\d+\\]x\\[\\1\\b") or nil
+end
+
+-- Attention from (batch, heads, rows, width) to as many rows as the loss has samples, several times: the samples look
+-- at each other. A graph's nodes do so once.
+local function mixes_samples(p, row)
+  if p.framework ~= "pytorch" or row.class ~= "attention" or row.phase ~= "forward" then return nil end
+  local batch, rows = (row.shapes or ""):match("^\\[(\\d+),\\d+,(\\d+),\\d+\\]x\\[\\1,\\d+,\\2,")
+  if not batch or tonumber(batch) < 2 or batch == rows or rows ~= rows_of_loss(p) then return nil end
+  return { text = (" Do %s samples of a batch look at each other here, %s times, and not %s places of one sample? "
+             .. "Layers of attention take (places, batch, width) unless they are told batch_first=True."):format(
+               rows, batch, batch),
+           code = "torch.nn.TransformerEncoderLayer(width, heads, batch_first=True)   # x: (batch, places, width)" }
+end
+
 -- What the sizes of a product or of attention let one ask beside the general questions.
 local sparse = {
   pytorch = "h = torch.sparse.mm(adj, h)   # adj = adj.to_sparse_csr() once, before the loop; not adj @ h",
@@ -305,7 +323,8 @@ local sparse = {
 }
 local of_pairs = { attention = true, softmax = true, product = true }
 local function asked_of(p, row)
-  local shapes = row.shapes or ""
+  local shapes, samples = row.shapes or "", mixes_samples(p, row)
+  if samples then return samples end
   local rows, columns = shapes:match("^\\[(\\d+),\\1\\]x\\[\\1,(\\d+)\\]")
   if row.class == "product" and rows and tonumber(rows) >= 500 and 4 * tonumber(columns) <= tonumber(rows) then
     return { text = " Is most of the square matrix zero, as in a graph's adjacency or a band? Then keep it sparse, or "
@@ -597,6 +616,16 @@ local function of_lines(p, cfg)
   }
 end
 
+-- A number is drawn for each element that may be dropped.
+local function of_dropout(p, type)
+  if p.framework ~= "pytorch" or not type:find("bernoulli_?$|dropout") then return nil end
+  local attends = p:table("op_types"):where { type = { like = "scaled_dot_product|multi_head_attention" } }:count() > 0
+  return "Dropout draws a number for each element: drop out smaller arrays, or fewer." .. (attends and
+    " Weights of attention have one for each pair of places: without dropout there it runs fused and keeps no pairs. "
+      .. "And check that it goes over the places of a sample, not over the batch: layers take (places, batch, width) "
+      .. "unless batch_first=True." or "")
+end
+
 return rule {
   id = "hot-op", api = 1, version = "1.0.0",
   title = "One type of op takes most of the time",
@@ -739,6 +768,7 @@ Silent when time is spread, or when ops are a small part of the step.]],
                         .. "than the task needs, a type that this machine is slow in. Then larger batches."):format(
                           subject)
                    or top[1].type:find("^CropAndResize") and CROPS
+                   or of_dropout(p, top[1].type)
                    or p.framework ~= "jax" and moves[p:class_of(top[1].type)] or
                         ("Begin with %s: fewer or smaller calls, lower precision, a fused form."):format(begin) },
       -- What of it is needed the recording cannot tell: some share of it may go.
@@ -889,6 +919,21 @@ Silent when time is spread, or when ops are a small part of the step.]],
                             necessary_ns = 3e6 },
                           { type = "aten::mm", phase = "backward", shapes = "[128,8000]x[8000,64]", ns = 5e6,
                             necessary_ns = 5e6 } } } },
+    -- 4 and 2 ms of 10: a batch of 160 is what attention goes over, in each of 24 places.
+    { name = "attention over the batch", framework = "pytorch", format = "kineto", finding = true, severity = "info",
+      impact_ns = 6e6, facts = { ["step.ns"] = 1e7 },
+      tables = { op_types = { { type = "aten::scaled_dot_product_attention", kind = "op", self_ns = 6e6 } },
+                 work = { { class = "attention", type = "aten::scaled_dot_product_attention", phase = "forward",
+                            shapes = "[24,4,160,12]x[24,4,160,12]x[24,4,160,12]", ns = 4e6, necessary_ns = 4e6 },
+                          { class = "attention", type = "aten::scaled_dot_product_attention", phase = "backward",
+                            shapes = "[24,4,160,12]x[24,4,160,12]", ns = 2e6, necessary_ns = 2e6 },
+                          { class = "loss", type = "aten::cross_entropy_loss", phase = "forward",
+                            shapes = "[160,5]x[160]", ns = 1e4, necessary_ns = 1e4 } } } },
+    { name = "dropout of attention's weights", framework = "pytorch", format = "kineto", finding = true,
+      severity = "info", impact_ns = 5e6, facts = { ["step.ns"] = 1e7 },
+      tables = { op_types = { { type = "aten::bernoulli_", kind = "op", self_ns = 5e6 },
+                              { type = "aten::scaled_dot_product_attention", kind = "op", self_ns = 1e5 },
+                              { type = "aten::mm", kind = "op", self_ns = 2e6 } } } },
     { name = "arrays that no one is the first of", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7 },
       tables = { op_types = { { type = "aten::mm", self_ns = 9e5 }, { type = "aten::mul", self_ns = 9e6,
