@@ -27,6 +27,18 @@ local UNFLATTENED = {
   code = "obj = object.__new__(cls); obj.ground, obj.tables = leaves; return obj   # in tree_unflatten",
 }
 
+-- What libraries' functions are called for, by their frames, and what does it for less.
+local known = {
+  { frame = "copy[.]py\\(\\d+\\): deepcopy",
+    text = "Copy what changes, not the whole object: arrays of a state without its history, weights into one spare "
+      .. "model that is made once.",
+    code = "spare.load_state_dict(model.state_dict())   # not copy.deepcopy(model); state = (q.copy(), v.copy())" },
+  { frame = "pandas/.*: (concat|_append|append)$",
+    text = "A frame that grows is copied whole each time: collect its parts in a list, and join them once behind the "
+      .. "loop.",
+    code = "parts.append(rows)   # in the loop\ntable = pandas.concat(parts)   # behind it" },
+}
+
 local function selects(cells)
   local list = {}
   for row in cells:top("ns", 64):each() do list[#list + 1] = { cell = row.cell } end
@@ -59,6 +71,9 @@ local function name_pauses(p, cells, ns, place, is_input)
   local title = (is_input and "Python prepares for %s of each step what the step then computes with" or
                  "Python works %s of each step outside any op"):format(fmt.ms(ns))
   if place:find("torch/_functorch/", 1, true) then return title, TRANSFORMED, true end
+  for _, way in ipairs(known) do
+    if place:find(way.frame) then return title, { text = way.text, code = way.code } end
+  end
   return title, {
     text = is_input and PREPARE_BESIDE
       or "Move it out of the step: to every hundredth step, to another process, or into tensor ops." ..
