@@ -324,6 +324,29 @@ TEST(a_metric_of_each_batch)
     }
 }
 
+/* Labels are counted, 2 ms, and rows of eight summed by them, 3 ms, for the means of classes that
+ * the next step takes. Hits in each of eight classes are a metric's. */
+TEST(means_of_classes_are_no_metric)
+{
+    for (int is_metric = 0; is_metric < 2; is_metric++) {
+        struct program program;
+        uint32_t       tag;
+
+        start(&program);
+        tag = run(&program, "aten::linear", "f32[32,64] f32[64,64]", 5000000);
+        builder_flow(&program.b, tag, tag, FLOW_FORWARD_BACKWARD);
+        node(&program, "aten::mm", "f32[32,64] f32[64,64]", 1000000);
+        run(&program, "aten::_fused_sgd_", "f32[64,64]", 300000);
+        run(&program, "aten::bincount", "s64[32]", 2000000);
+        run(&program, "aten::index_add_",
+            is_metric ? "f32[8] s64[32] f32[32]" : "f32[8,64] s64[32] f32[32,64]", 3000000);
+        finish(&program);
+        assert_true(fabs(claimed(&program, "metrics") - (is_metric ? 0.98 * 5e6 : 0)) < 1);
+        assert_sums(&program);
+        builder_free(&program.b);
+    }
+}
+
 /* In each of two steps a curve is computed over all predictions so far, 32 more each time: 3 + 1 ms
  * and the 0.5 ms between. What is trained on as many is not for that. */
 TEST(a_history_in_each_step)

@@ -29,6 +29,17 @@ static bool is_ranked(const struct ledger *ledger, const struct work_unit *unit)
     return unit < end && unit->op_class == OP_SORT;
 }
 
+/* Rows of numbers are summed by the class of each, as prototypes, centres or a codebook are: their
+ * counts divide them, and what they give the next step takes. */
+static bool sums_rows(const struct ledger *ledger, const struct work_unit *unit)
+{
+    const struct tensor *sums = unit_input(ledger, unit, 0);
+
+    return str_fits(unit_type(ledger, unit),
+                    "aten::index_add|aten::index_add_|aten::index_reduce*") &&
+           (!sums || sums->rank > 1);
+}
+
 /* Another network, or the next batch. */
 static bool ends(const struct ledger *ledger, const struct work_unit *unit)
 {
@@ -60,6 +71,7 @@ static bool look_at_step(struct ledger *ledger, const struct detector *self, siz
 {
     uint32_t first = behind_training(ledger, step), end = first;
     uint32_t marks = 0;
+    bool     is_of_rows = false;
     double   ns = 0;
 
     for (; end < ledger->first_unit[step + 1]; end++) {
@@ -69,13 +81,14 @@ static bool look_at_step(struct ledger *ledger, const struct detector *self, siz
             break;
         if (unit->kind == UNIT_OP && !marks && writes(ledger, unit))
             first = end + 1;
+        is_of_rows |= unit->kind == UNIT_OP && sums_rows(ledger, unit);
         marks += unit->kind == UNIT_OP && counts_predictions(ledger, unit);
     }
     while (end > first && ledger->units.items[end - 1].kind != UNIT_OP)
         end--;
     for (uint32_t u = first; u < end; u++)
         ns += ledger->units.items[u].left_ns;
-    if (!marks || ns < LEAST_SHARE * ledger->total_ns / (double)ledger->step_count)
+    if (!marks || is_of_rows || ns < LEAST_SHARE * ledger->total_ns / (double)ledger->step_count)
         return true;
     for (uint32_t u = first; u < end; u++) {
         struct work_unit *unit = &ledger->units.items[u];
