@@ -304,16 +304,27 @@ local function rows_of_loss(p)
   return row and (row.shapes or ""):match("^\\[(\\d+),\\d+\\]x\\[\\1\\b") or nil
 end
 
--- Attention from (batch, heads, rows, width) to as many rows as the loss has samples, several times: the samples look
--- at each other. A graph's nodes do so once.
+-- Attention from (batch, heads, rows, width), or a recurrence over (places, batch, width) with a state of (layers,
+-- batch, width), over as many rows as the loss has samples, several times: samples are taken for the places of one. A
+-- graph's nodes, or a single long sequence whose places have a loss each, are so once.
 local function mixes_samples(p, row)
-  if p.framework ~= "pytorch" or row.class ~= "attention" or row.phase ~= "forward" then return nil end
-  local batch, rows = (row.shapes or ""):match("^\\[(\\d+),\\d+,(\\d+),\\d+\\]x\\[\\1,\\d+,\\2,")
+  local shapes = row.shapes or ""
+  if p.framework ~= "pytorch" or row.phase ~= "forward" then return nil end
+  local batch, rows = shapes:match("^\\[(\\d+),\\d+,(\\d+),\\d+\\]x\\[\\1,\\d+,\\2,")
+  if row.class == "cell" then
+    rows, batch = shapes:match("^\\[(\\d+),(\\d+),\\d+\\]x\\[\\d+,\\2,\\d+\\]")
+  elseif row.class ~= "attention" then
+    return nil
+  end
   if not batch or tonumber(batch) < 2 or batch == rows or rows ~= rows_of_loss(p) then return nil end
-  return { text = (" Do %s samples of a batch look at each other here, %s times, and not %s places of one sample? "
-             .. "Layers of attention take (places, batch, width) unless they are told batch_first=True."):format(
+  return { title = ("%s goes over the %s samples of a batch, as if they were places of a sequence"):format(
+             row.class == "cell" and "A recurrence" or "Attention", rows),
+           text = ("Do %s samples of a batch take part in each other's results here, %s times, and not %s places of "
+             .. "one sample? Layers take (places, batch, width) unless they are told batch_first=True."):format(
                rows, batch, batch),
-           code = "torch.nn.TransformerEncoderLayer(width, heads, batch_first=True)   # x: (batch, places, width)" }
+           code = (row.class == "cell" and "torch.nn.GRU(width, hidden, batch_first=True)"
+             or "torch.nn.TransformerEncoderLayer(width, heads, batch_first=True)")
+             .. "   # x: (batch, places, width)" }
 end
 
 -- What the sizes of a product or of attention let one ask beside the general questions.
@@ -323,8 +334,7 @@ local sparse = {
 }
 local of_pairs = { attention = true, softmax = true, product = true }
 local function asked_of(p, row)
-  local shapes, samples = row.shapes or "", mixes_samples(p, row)
-  if samples then return samples end
+  local shapes = row.shapes or ""
   local rows, columns = shapes:match("^\\[(\\d+),\\1\\]x\\[\\1,(\\d+)\\]")
   if row.class == "product" and rows and tonumber(rows) >= 500 and 4 * tonumber(columns) <= tonumber(rows) then
     return { text = " Is most of the square matrix zero, as in a graph's adjacency or a band? Then keep it sparse, or "
@@ -383,9 +393,9 @@ local function of_arrays(p, cfg)
     local row = array.rows[i]
     evidence[i] = { ("%s (%s) on %s"):format(row.type, row.phase, row.shapes), row.ns, "ns" }
   end
-  local asked = asked_of(p, first)
+  local asked, samples = asked_of(p, first), mixes_samples(p, first)
   return finding {
-    title = ("%s of each step goes to ops on arrays of %s"):format(
+    title = samples and samples.title or ("%s of each step goes to ops on arrays of %s"):format(
       fmt.pct(math.min(1, array.ns / step_ns)), array.dims),
     severity = "info",
     subject = { op = first.type },
@@ -394,7 +404,8 @@ local function of_arrays(p, cfg)
     evidence = evidence,
     condition = ("ops that such an array takes part in take %s of the step, %s accepted"):format(
       fmt.pct(array.ns / step_ns), fmt.pct(cfg.min_array_share)),
-    remedy = { text = (is_weight(array) and "%s are a layer's weights: check that it runs on no more rows than are "
+    remedy = samples and { text = samples.text, code = samples.code }
+      or { text = (is_weight(array) and "%s are a layer's weights: check that it runs on no more rows than are "
                          .. "read, once on all of them, on inputs no larger than the task needs, with no more channels."
                        or "Check that all of %s is needed: rows of padding, results that nothing reads, pairs that "
                          .. "could be a product, inputs larger than the task needs, work that is the same each time.")
@@ -929,6 +940,14 @@ Silent when time is spread, or when ops are a small part of the step.]],
                             shapes = "[24,4,160,12]x[24,4,160,12]", ns = 2e6, necessary_ns = 2e6 },
                           { class = "loss", type = "aten::cross_entropy_loss", phase = "forward",
                             shapes = "[160,5]x[160]", ns = 1e4, necessary_ns = 1e4 } } } },
+    -- 4 ms of 10, of each of 20 places all 192 samples.
+    { name = "a recurrence over the batch", framework = "pytorch", format = "kineto", finding = true,
+      severity = "info", impact_ns = 4e6, facts = { ["step.ns"] = 1e7 },
+      tables = { op_types = { { type = "aten::gru", kind = "op", self_ns = 4e6 } },
+                 work = { { class = "cell", type = "aten::gru", phase = "forward",
+                            shapes = "[192,20,16]x[2,20,96]x[288,16]x[288,96]", ns = 4e6, necessary_ns = 4e6 },
+                          { class = "loss", type = "aten::cross_entropy_loss", phase = "forward",
+                            shapes = "[192,6]x[192]", ns = 1e4, necessary_ns = 1e4 } } } },
     { name = "dropout of attention's weights", framework = "pytorch", format = "kineto", finding = true,
       severity = "info", impact_ns = 5e6, facts = { ["step.ns"] = 1e7 },
       tables = { op_types = { { type = "aten::bernoulli_", kind = "op", self_ns = 5e6 },
