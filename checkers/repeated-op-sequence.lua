@@ -496,7 +496,7 @@ end
 
 -- A loader's rounds are items of a batch: numbers that it reads are said with the loader.
 local ROWS_AT_ONCE = {
-  text = "The loader takes tensors apart item by item and stacks them again: take a batch's rows at once.",
+  text = "The loader makes tensors item by item and stacks them: take a batch's rows at once.",
   code = "rows = torch.randperm(len(x))[:batch]; batch = x[rows], y[rows]   # without a DataLoader, or with\n"
     .. "DataLoader(ds, sampler=BatchSampler(RandomSampler(ds), batch, False), batch_size=None)",
 }
