@@ -123,6 +123,43 @@ TEST(a_loop_behind_a_network)
     builder_free(&program.b);
 }
 
+/* Ten pictures go to Python, by select, detach and to of 1 us with 0.1 us behind each, and one more
+ * select picks a batch in front of a short network or labels behind it: 10 x 3.3 - 0.1 us. Where
+ * each round runs the network, all of them are the loop, and so are nine products between them. */
+TEST(a_loop_beside_a_short_network)
+{
+    enum { FRONT, BEHIND, EACH, CASES };
+    static const char *const network[] = { "aten::conv2d", "aten::relu", "aten::linear" };
+
+    for (int way = FRONT; way < CASES; way++) {
+        struct program program;
+        struct err     err = { 0 };
+
+        start(&program);
+        if (way == FRONT)
+            call(&program, "aten::select", NULL, 1000);
+        for (int i = 0; i < 11; i++) {
+            bool runs = way == EACH ? i < 10 : i == (way == FRONT ? 0 : 10);
+
+            for (size_t j = 0; runs && j < ARRAY_COUNT(network); j++)
+                call(&program, network[j], NULL, 5000);
+            if (i == 10 && way != EACH)
+                break;
+            call(&program, "aten::select", NULL, 1000);
+            call(&program, "aten::detach", NULL, 1000);
+            call(&program, "aten::to", NULL, 1000);
+        }
+        if (way == BEHIND)
+            call(&program, "aten::select", NULL, 1000);
+        builder_finish(&program.b);
+        assert_true(analysis_eager_loops.run(&program.b.study, &err));
+        assert_true(cell(&program, "eager_loops", "repeats") == (way == EACH ? 11 : 10));
+        assert_true(cell(&program, "eager_loops", "products") == (way == EACH ? 9 : 0));
+        assert_true(way == EACH || cell(&program, "eager_loops", "span_ns") == 32900);
+        builder_free(&program.b);
+    }
+}
+
 /* Each of ten rounds gathers by what the one before picked and wrote down, or picks for itself; and
  * the products of ten experts have as many rows as tokens chose them. */
 TEST(rounds_that_need_each_other)

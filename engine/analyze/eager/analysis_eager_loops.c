@@ -139,6 +139,43 @@ static void drop_head(const struct finder *finder, struct eager_cluster *cluster
     *cluster = found;
 }
 
+static bool is_of_network(const struct finder *finder, uint32_t at)
+{
+    uint32_t type = finder->calls->list.items[at].type;
+
+    return eager_round_kind(&finder->rounds, type)->traits & (IS_PRODUCT | IS_LAYER);
+}
+
+/* Of rounds without a product those of a network are none, in front of the loop or behind it: a
+ * batch that is picked before it runs, labels that are picked before the loss. */
+static void drop_network(const struct finder *finder, struct eager_cluster *cluster)
+{
+    enum { FEW_ANCHORS = 3 };
+    const struct eager_call *calls = finder->calls->list.items;
+    uint32_t type = calls[cluster->first].type, first = cluster->first, last = cluster->first;
+    uint32_t head = 0, count = 0;
+    bool     is_behind = false;
+    enum anchor_class class = (enum anchor_class)eager_round_kind(&finder->rounds, type)->class;
+
+    for (uint32_t i = cluster->first; i <= cluster->last; i++) {
+        if (is_of_network(finder, i)) {
+            is_behind = count > FEW_ANCHORS;
+            if (is_behind)
+                break;
+            head = count;
+            continue;
+        }
+        if (calls[i].type != type || eager_round_key(&calls[i], class) != cluster->key)
+            continue;
+        if (count++ == head)
+            first = i;
+        last = i;
+    }
+    if (count - head < FEWEST_REPEATS || (is_behind && count + FEW_ANCHORS < cluster->count))
+        return;
+    *cluster = (struct eager_cluster) { cluster->key, first, last, count - head };
+}
+
 static bool close_cluster(struct finder *finder, const struct eager_cluster *cluster)
 {
     struct eager_cluster closed = *cluster;
@@ -146,6 +183,7 @@ static bool close_cluster(struct finder *finder, const struct eager_cluster *clu
     if (cluster->count < FEWEST_REPEATS)
         return true;
     drop_head(finder, &closed);
+    drop_network(finder, &closed);
     return vec_push(&finder->closed, finder->scratch, closed);
 }
 
