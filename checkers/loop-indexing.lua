@@ -9,6 +9,13 @@ local READ_AT_ONCE = {
   code = "sizes = ptr.diff().tolist()   # instead of [int(ptr[i + 1] - ptr[i]) for i in range(n)]",
 }
 
+local WRITE_AT_ONCE = {
+  text = "Numbers are written into a tensor one by one: calculate them for all places at once, and where they stay the "
+    .. "same, as encodings of places or masks, once before the loop.",
+  code = "angles = torch.arange(length)[:, None] / 10000 ** (torch.arange(0, width, 2) / width)\n"
+    .. "table = torch.stack([angles.sin(), angles.cos()], -1).flatten(1)   # not table[i, j] = math.sin(...)",
+}
+
 -- Rows of each class, found by comparing all labels with it.
 local BY_LABEL = {
   text = "Do it for all classes at once: sums by index_add, counts by bincount, the largest by scatter_reduce.",
@@ -52,6 +59,8 @@ return rule {
       doc = "with an accelerator: mean elements that a call works on, above which each does enough" },
     max_views = { default = 15, min = 0, max = 1e6, unit = "ratio",
       doc = "the same on a slow machine: typical call over one that only makes a view" },
+    most_reading = { default = 4, min = 1, max = 100, unit = "count",
+      doc = "calls of a round that only reads or writes a number" },
     start_views = { default = 4, min = 0, max = 1e6, unit = "ratio",
       doc = "start of a call that makes a result over one that only makes a view" },
     recorder_share = { default = 0.5, min = 0, max = 1, unit = "share",
@@ -114,7 +123,9 @@ apart and multiply are said to run the same layers: with other rows, or with wei
                    code = "y = model(x.repeat(n, 1)).view(n, len(x), -1)   # or, with weights of each:\n"
                      .. "y = torch.baddbmm(biases, x.expand(n, -1, -1), weights)" }
         end
-        if (row.readbacks or 0) >= 0.3 * row.repeats and row.products == 0 then return READ_AT_ONCE end
+        local is_short = row.products == 0 and row.calls <= cfg.most_reading * row.repeats
+        if is_short and (row.readbacks or 0) >= 0.3 * row.repeats then return READ_AT_ONCE end
+        if is_short and (row.ops or ""):find("\\bfill\\b") then return WRITE_AT_ONCE end
         if row.products == 0 and (row.ops or ""):find("\\beq\\b") then return BY_LABEL end
         -- A network whose result Python reads in each round.
         local is_asked = (row.readbacks or 0) >= 0.3 * row.repeats and row.products >= 0.5 * row.repeats
