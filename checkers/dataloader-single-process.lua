@@ -19,6 +19,20 @@ local function item_by_item(p, cfg)
   return nil
 end
 
+-- A long order of rows is drawn as often as batches are fetched.
+local BEGUN_ANEW = {
+  text = "Keep the iterator until it ends: next(iter(loader)) for each batch draws an order of all rows and makes a "
+    .. "list of it, for one batch. Where an epoch is no more than that, draw rows with replacement.",
+  code = "for batch in loader: train(batch)   # not batch = next(iter(loader)) in each step\n"
+    .. "rows = torch.randint(len(data), (size,))   # or RandomSampler(data, replacement=True, num_samples=size)",
+}
+local function begins_anew(p, cfg, calls, ns)
+  local orders = p:has("ops") and p:table("ops"):where { type = "aten::randperm" }
+  local row = orders and orders:top("total_ns", 1):rows()[1]
+  return row and row.calls >= 0.9 * calls and row.total_ns >= cfg.min_order_ns * row.calls
+    and row.total_ns >= cfg.min_order_share * ns
+end
+
 return rule {
   id = "dataloader-single-process", api = 1, version = "1.0.0",
   title = "Batches are prepared in the training process",
@@ -36,6 +50,10 @@ return rule {
                      doc = "worker processes that a host has cores for" },
     min_items = { default = 16, min = 2, max = 1e7, unit = "count",
                   doc = "items a step that the loader runs the same ops for, from which this is said" },
+    min_order_ns = { default = 5e5, min = 0, max = 1e9, unit = "ns",
+                     doc = "drawing an order of rows, from which it is one of many rows" },
+    min_order_share = { default = 0.1, min = 0, max = 1, unit = "share",
+                        doc = "of the loader's time, what drawing it takes, from which this is said" },
     handover_ns = { default = 0.8e6, min = 0, max = 1e9, unit = "ns",
                     doc = "what taking a small batch from a worker costs the training process" },
     quick_ns = { default = 2e6, min = 0, max = 1e9, unit = "ns",
@@ -46,7 +64,8 @@ With num_workers=0 reading, decoding and collating run between two steps, on the
 that loader _SingleProcessDataLoaderIter. Priced by replay: batches are made beside the step. Where making one takes
 longer than the rest of the step, by as many workers as keep up with it, at most `most_workers`; the same is saved where
 each item costs as much less. Where a batch takes less than `quick_ns`, its rows likely lie in memory, and indexing
-whole batches is advised first. What a worker hands over has to be taken (`handover_ns`). Silent
+whole batches is advised first. An order of many rows that is drawn as often as batches are fetched tells a loader
+that is begun anew for each. What a worker hands over has to be taken (`handover_ns`). Silent
 for loaders with workers, and where fetching a batch takes little more than that, as with tensors in memory.]],
 
   check = function(p, cfg)
@@ -70,14 +89,16 @@ for loaders with workers, and where fetching a batch takes little more than that
       evidence[#evidence + 1] = { "for each of its items", items.ops }
       evidence[#evidence + 1] = { "as often a step", items.repeats, "count" }
     end
+    local is_anew = begins_anew(p, cfg, top.events or 1, ns)
     return finding {
-      title = ("Batches are prepared in the training process: %s of each step"):format(fmt.ms(ns)),
+      title = (is_anew and "The loader begins anew for each batch: %s of each step"
+        or "Batches are prepared in the training process: %s of each step"):format(fmt.ms(ns)),
       severity = saved_ns >= cfg.high_share * step_ns and "error" or "warn",
       subject = { op = top.name },
       evidence = evidence,
       condition = ("the loader takes %s of the step on the training thread, %s accepted"):format(
         fmt.pct(ns / step_ns), fmt.pct(cfg.min_share)),
-      remedy = is_quick and IN_MEMORY
+      remedy = is_anew and BEGUN_ANEW or is_quick and IN_MEMORY
         or { text = "Load batches in worker processes ahead of the step." .. (workers == 1 and "" or
                    " And make items cheaper: what each epoch does again once, smaller files, whole batches at a time.")
                    .. (items and ITEM_BY_ITEM or ""),
@@ -105,6 +126,12 @@ for loaders with workers, and where fetching a batch takes little more than that
                                   on_leader = true, path_ns = 3e6, events = 1, max_ns = 4e6 } },
                  sequences = { { ops = "aten::select > aten::div", repeats = 64, total_ns = 2e6,
                                  input_share = 1 } } } },
+    -- Two workers would hide it; an iterator that is kept does not do it.
+    { name = "an order of all rows for each batch", framework = "pytorch", format = "kineto", finding = true,
+      replay = { 8e6 }, facts = { ["step.ns"] = 1e7, ["input.wait_share"] = 0.8 },
+      tables = { activities = { { name = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__",
+                                  on_leader = true, path_ns = 8e6, events = 1, max_ns = 9e6 } },
+                 ops = { { name = "aten::randperm", type = "aten::randperm", calls = 2, total_ns = 6e6 } } } },
     { name = "tensors in memory", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7, ["input.wait_share"] = 0.001 },
       tables = { activities = { { name = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__",

@@ -340,6 +340,12 @@ local function asked_of(p, row)
     return { text = " Is most of the square matrix zero, as in a graph's adjacency or a band? Then keep it sparse, or "
                .. "sum over its entries.", code = sparse[p.framework] }
   end
+  local size = shapes:match("^\\[(\\d+),\\1\\]x\\[\\1,\\1\\]")
+  if row.class == "product" and size and p.framework == "pytorch" and p:table("work"):where {
+      type = { like = "aten::diag(_embed)?" }, shapes = { like = "\\[" .. size .. "\\]" } }:count() > 0 then
+    return { text = " torch.diag makes such a matrix here: scale the rows or columns of the other one instead.",
+             code = "a = d[:, None] * a * d   # not torch.diag(d) @ a @ torch.diag(d)" }
+  end
   local length = shapes:match("\\[(?:\\d+,){2,}(\\d+),\\1\\]") or shapes:match("x\\[(\\d+),\\1\\]$")
   if length and of_pairs[row.class] and tonumber(length) >= 256
       and (row.class ~= "product" or shapes:find("\\[\\d+,\\d+,\\d+")) then
@@ -940,6 +946,13 @@ Silent when time is spread, or when ops are a small part of the step.]],
                             shapes = "[24,4,160,12]x[24,4,160,12]", ns = 2e6, necessary_ns = 2e6 },
                           { class = "loss", type = "aten::cross_entropy_loss", phase = "forward",
                             shapes = "[160,5]x[160]", ns = 1e4, necessary_ns = 1e4 } } } },
+    { name = "products with a diagonal", framework = "pytorch", format = "kineto", finding = true, severity = "info",
+      impact_ns = 4e6, facts = { ["step.ns"] = 1e7 },
+      tables = { op_types = { { type = "aten::mm", kind = "op", self_ns = 4e6 } },
+                 work = { { class = "product", type = "aten::matmul", phase = "forward", shapes = "[400,400]x[400,400]",
+                            ns = 4e6, necessary_ns = 4e6 },
+                          { class = "other", type = "aten::diag", phase = "forward", shapes = "[400]", ns = 1e5,
+                            necessary_ns = 1e5 } } } },
     -- 4 ms of 10, of each of 20 places all 192 samples.
     { name = "a recurrence over the batch", framework = "pytorch", format = "kineto", finding = true,
       severity = "info", impact_ns = 4e6, facts = { ["step.ns"] = 1e7 },
