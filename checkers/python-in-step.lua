@@ -263,7 +263,8 @@ end
 -- What runs between the batches of Keras' fit, besides fit itself.
 local IN_CALLBACKS = {
   text = "Between batches fit and evaluate run callbacks: let those that draw, write, score or look at weights work at "
-    .. "the end of epochs, or in one batch of some hundred. cProfile, or a sampler as py-spy, shows which of them it is.",
+    .. "the end of epochs, or in one batch of some hundred. cProfile, or a sampler as py-spy, shows which of them it "
+    .. "is.",
   code = "def on_train_batch_end(self, batch, logs=None):\n"
     .. "    if batch % 200 == 0: self.draw()",
 }
