@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 const char *excess_cause_name(enum excess_cause cause)
 {
@@ -282,6 +283,24 @@ bool host_events_next(struct host_events *events, uint32_t *event)
         return true;
     }
     return false;
+}
+
+bool host_session_runs(const struct ledger *ledger, struct intervals *runs)
+{
+    const struct profile *profile = ledger->study->profile;
+    struct host_events    events = { .study = ledger->study };
+    uint32_t              event;
+
+    while (host_events_next(&events, &event))
+        if (str_equal(profile_str(profile, event_activity(profile, event)->name),
+                      STR("SessionRun")) &&
+            !vec_push(&runs->list, ledger->scratch,
+                      (struct interval) { .start_ns = event_start_ns(profile, event),
+                                          .end_ns = event_end_ns(profile, event) }))
+            return false;
+    if (runs->list.count)
+        qsort(runs->list.items, runs->list.count, sizeof *runs->list.items, interval_compare);
+    return true;
 }
 
 bool unit_hands_gradient(const struct ledger *ledger, const struct work_unit *unit)

@@ -8,6 +8,7 @@
 #include "analyze/excess/compiled.h"
 #include "analyze/excess/excess.h"
 #include "analyze/study.h"
+#include "model/interval.h"
 #include "model/op_class.h"
 
 enum unit_kind {
@@ -119,6 +120,8 @@ struct host_events {
     uint32_t            next; /* of the timeline's */
 };
 bool host_events_next(struct host_events *events, uint32_t *event);
+/* Runs of TensorFlow's sessions there, by start; they are not merged. false: out of memory. */
+bool host_session_runs(const struct ledger *ledger, struct intervals *runs);
 
 /* The innermost Python around a frame is the program's own, none of a library's. */
 bool frame_is_own_python(const struct ledger *ledger, uint32_t frame);

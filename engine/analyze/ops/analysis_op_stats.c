@@ -10,6 +10,7 @@
 #include "analyze/kernel/kernel_names.h"
 #include "analyze/kernel/kernel_times.h"
 #include "analyze/ops/op_times.h"
+#include "analyze/step/runs.h"
 #include "base/sort.h"
 #include "model/names.h"
 
@@ -293,21 +294,15 @@ static bool fill(struct op_stats *stats)
     return table != NULL;
 }
 
-/* Eager ops are known by the calls of them alone. */
-static bool is_eager_gradient(struct str name)
-{
-    static const struct str call = STR_INIT("EagerLocalExecute: ");
-
-    return str_starts(name, call) &&
-           name_is(str_slice(name, call.len, name.len), NAMES_TF_GRADIENT_TYPE);
-}
-
 static bool trains(const struct profile *profile)
 {
     for (size_t i = 0; i < profile->activities.count; i++) {
         struct str name = profile_str(profile, profile->activities.items[i].name);
 
-        if (name_is(name, NAMES_GRADIENT_OP) || is_eager_gradient(name))
+        /* Eager ops are known by the calls of them alone. */
+        if (name_is(name, NAMES_GRADIENT_OP) ||
+            (profile->activities.items[i].kind == ACTIVITY_DISPATCH &&
+             name_is(runs_called(name), NAMES_TF_GRADIENT_TYPE)))
             return true;
     }
     for (size_t i = 0; i < profile->ops.count; i++)

@@ -13,16 +13,13 @@
 static const double MOST_GROW = 0.6; /* of the steps have a run with ops of its own */
 enum { FEWEST_RUNS = 3, MOST_DIGITS = 9 };
 
-struct run {
-    int64_t start_ns, end_ns;
-    bool    grows;
-};
 struct call { /* of an op, on any thread */
     uint32_t run, op;
 };
 struct finder {
-    struct ledger *ledger;
-    VEC(struct run) runs;   /* of the host, by start */
+    struct ledger   *ledger;
+    struct intervals runs;
+    bool            *grows; /* by run */
     VEC(struct call) calls; /* by run */
     uint32_t *first;        /* by op: 1 + the first run that has it */
     bool     *again;        /* by op: another one has it, too */
@@ -33,38 +30,11 @@ struct family { /* ops of one name but for the number behind it */
     bool     falls; /* the number does not always rise */
 };
 
-static int by_start(const void *a, const void *b)
-{
-    const struct run *x = a, *y = b;
-
-    return IN_ORDER(COMPARE(x->start_ns, y->start_ns), COMPARE(x->end_ns, y->end_ns));
-}
-
 static int by_run(const void *a, const void *b)
 {
     const struct call *x = a, *y = b;
 
     return IN_ORDER(COMPARE(x->run, y->run), COMPARE(x->op, y->op));
-}
-
-static bool list_runs(struct finder *finder)
-{
-    const struct profile *profile = finder->ledger->study->profile;
-    struct host_events    events = { .study = finder->ledger->study };
-    uint32_t              event;
-
-    while (host_events_next(&events, &event)) {
-        struct run run = { .start_ns = event_start_ns(profile, event),
-                           .end_ns = event_end_ns(profile, event) };
-
-        if (str_equal(profile_str(profile, event_activity(profile, event)->name),
-                      STR("SessionRun")) &&
-            !vec_push(&finder->runs, finder->ledger->scratch, run))
-            return false;
-    }
-    if (finder->runs.count)
-        qsort(finder->runs.items, finder->runs.count, sizeof *finder->runs.items, by_start);
-    return true;
 }
 
 static bool list_calls(struct finder *finder)
@@ -76,10 +46,10 @@ static bool list_calls(struct finder *finder)
     while (host_events_next(&events, &event)) {
         uint32_t op = event_activity(profile, event)->op;
         int64_t  start_ns = event_start_ns(profile, event);
-        uint32_t behind = (uint32_t)LOWER_BOUND(finder->runs.count, i,
-                                                finder->runs.items[i].start_ns <= start_ns);
+        uint32_t behind = (uint32_t)LOWER_BOUND(finder->runs.list.count, i,
+                                                finder->runs.list.items[i].start_ns <= start_ns);
 
-        if (op == NO_ID || !behind || finder->runs.items[behind - 1].end_ns < start_ns)
+        if (op == NO_ID || !behind || finder->runs.list.items[behind - 1].end_ns < start_ns)
             continue;
         if (!vec_push(&finder->calls, finder->ledger->scratch,
                       (struct call) { .run = behind - 1, .op = op }))
@@ -151,12 +121,12 @@ static bool mark_growing(struct finder *finder, size_t *growing, size_t *example
         return false;
     for (size_t i = 0; i < finder->calls.count; i++) {
         const struct family *family = &families[family_of[i]];
-        struct run          *run = &finder->runs.items[finder->calls.items[i].run];
+        bool                *grows = &finder->grows[finder->calls.items[i].run];
 
         if (family_of[i] == 0 || family->falls || family->runs < FEWEST_RUNS)
             continue;
-        *growing += !run->grows;
-        run->grows = true;
+        *growing += !*grows;
+        *grows = true;
         *example = i + 1;
     }
     return true;
@@ -166,7 +136,8 @@ static bool mark_growing(struct finder *finder, size_t *growing, size_t *example
 static int64_t pause_ns(const struct finder *finder, size_t run)
 {
     int64_t ns =
-        run ? finder->runs.items[run].start_ns - finder->runs.items[run - 1].end_ns : (int64_t)0;
+        run ? finder->runs.list.items[run].start_ns - finder->runs.list.items[run - 1].end_ns
+            : (int64_t)0;
 
     return ns > 0 ? ns : 0;
 }
@@ -174,13 +145,13 @@ static int64_t pause_ns(const struct finder *finder, size_t run)
 /* What a pause is where the graph stays as it was: the usual one before other runs. */
 static bool usual_pause(const struct finder *finder, double *usual_ns)
 {
-    double *pauses = arena_new_array(finder->ledger->scratch, double, finder->runs.count + 1);
+    double *pauses = arena_new_array(finder->ledger->scratch, double, finder->runs.list.count + 1);
     size_t  count = 0;
 
     if (!pauses)
         return false;
-    for (size_t i = 1; i < finder->runs.count; i++)
-        if (!finder->runs.items[i].grows)
+    for (size_t i = 1; i < finder->runs.list.count; i++)
+        if (!finder->grows[i])
             pauses[count++] = (double)pause_ns(finder, i);
     *usual_ns = count ? sample_median(pauses, count) : 0;
     return true;
@@ -190,19 +161,19 @@ static bool usual_pause(const struct finder *finder, double *usual_ns)
 static double share_of(const struct finder *finder, double usual_ns, const struct work_unit *unit)
 {
     double ns = 0, length_ns = (double)(unit->end_ns - unit->start_ns);
-    size_t run =
-        LOWER_BOUND(finder->runs.count, i, finder->runs.items[i].start_ns <= unit->start_ns);
+    size_t run = LOWER_BOUND(finder->runs.list.count, i,
+                             finder->runs.list.items[i].start_ns <= unit->start_ns);
 
-    for (; run < finder->runs.count; run++) {
-        int64_t from_ns = run ? finder->runs.items[run - 1].end_ns : unit->end_ns;
+    for (; run < finder->runs.list.count; run++) {
+        int64_t from_ns = run ? finder->runs.list.items[run - 1].end_ns : unit->end_ns;
         int64_t begin_ns = from_ns > unit->start_ns ? from_ns : unit->start_ns;
-        int64_t to_ns = finder->runs.items[run].start_ns;
+        int64_t to_ns = finder->runs.list.items[run].start_ns;
         double  gap_ns = (double)pause_ns(finder, run);
 
         if (from_ns >= unit->end_ns)
             break;
         to_ns = to_ns < unit->end_ns ? to_ns : unit->end_ns;
-        if (finder->runs.items[run].grows && to_ns > begin_ns && gap_ns > usual_ns)
+        if (finder->grows[run] && to_ns > begin_ns && gap_ns > usual_ns)
             ns += (double)(to_ns - begin_ns) * (1 - usual_ns / gap_ns);
     }
     return length_ns > 0 ? ns / length_ns : 0;
@@ -228,7 +199,7 @@ static bool claim(struct finder *finder, const struct detector *self, size_t gro
             continue;
         if (!ledger_cell_once(ledger, self, unit, &cell,
                               "%zu of %zu runs have ops that ran in no other, as %.*s", growing,
-                              (size_t)finder->runs.count, (int)name.len, name.data))
+                              (size_t)finder->runs.list.count, (int)name.len, name.data))
             return false;
         ledger_claim(ledger, cell, unit, share);
     }
@@ -243,13 +214,14 @@ static bool find(struct ledger *ledger, const struct detector *self)
 
     if (ledger->is_torch || profile->format != FORMAT_XSPACE || ledger_is_jax(ledger))
         return true;
-    if (!list_runs(&finder))
+    if (!host_session_runs(ledger, &finder.runs))
         return false;
-    if (finder.runs.count < FEWEST_RUNS)
+    if (finder.runs.list.count < FEWEST_RUNS)
         return true;
     finder.first = arena_new_array(ledger->scratch, uint32_t, profile->ops.count + 1);
     finder.again = arena_new_array(ledger->scratch, bool, profile->ops.count + 1);
-    if (!finder.first || !finder.again || !list_calls(&finder) ||
+    finder.grows = arena_new_array(ledger->scratch, bool, finder.runs.list.count);
+    if (!finder.first || !finder.again || !finder.grows || !list_calls(&finder) ||
         !mark_growing(&finder, &growing, &example))
         return false;
     if (growing < FEWEST_RUNS || (double)growing < MOST_GROW * (double)ledger->step_count)

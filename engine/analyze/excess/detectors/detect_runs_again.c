@@ -29,13 +29,6 @@ struct finder {
     uint32_t *stamps;       /* by name: 1 + the step in which a run before had an op of it */
 };
 
-static int by_start(const void *a, const void *b)
-{
-    const struct run *x = a, *y = b;
-
-    return IN_ORDER(COMPARE(x->start_ns, y->start_ns), COMPARE(x->end_ns, y->end_ns));
-}
-
 static int by_run(const void *a, const void *b)
 {
     const struct call *x = a, *y = b;
@@ -46,21 +39,15 @@ static int by_run(const void *a, const void *b)
 /* False: out of memory. Runs of several threads at once are no row: the list is empty then. */
 static bool list_runs(struct finder *finder)
 {
-    const struct profile *profile = finder->ledger->study->profile;
-    struct host_events    events = { .study = finder->ledger->study };
-    uint32_t              event;
+    struct intervals runs = { 0 };
 
-    while (host_events_next(&events, &event)) {
-        struct run run = { .start_ns = event_start_ns(profile, event),
-                           .end_ns = event_end_ns(profile, event) };
-
-        if (str_equal(profile_str(profile, event_activity(profile, event)->name),
-                      STR("SessionRun")) &&
-            !vec_push(&finder->runs, finder->ledger->scratch, run))
+    if (!host_session_runs(finder->ledger, &runs))
+        return false;
+    for (size_t i = 0; i < runs.list.count; i++)
+        if (!vec_push(&finder->runs, finder->ledger->scratch,
+                      (struct run) { .start_ns = runs.list.items[i].start_ns,
+                                     .end_ns = runs.list.items[i].end_ns }))
             return false;
-    }
-    if (finder->runs.count)
-        qsort(finder->runs.items, finder->runs.count, sizeof *finder->runs.items, by_start);
     for (size_t i = 1; i < finder->runs.count; i++)
         if (finder->runs.items[i].start_ns < finder->runs.items[i - 1].end_ns)
             finder->runs.count = 0;

@@ -40,14 +40,12 @@ static bool add(struct finder *finder, int64_t start_ns, int64_t end_ns)
 
 static bool list_calls(struct finder *finder)
 {
-    const struct profile *profile = finder->ledger->study->profile;
-    struct host_events    events = { .study = finder->ledger->study };
-    uint32_t              event;
+    struct intervals runs = { 0 };
 
-    while (host_events_next(&events, &event))
-        if (str_equal(profile_str(profile, event_activity(profile, event)->name),
-                      STR("SessionRun")) &&
-            !add(finder, event_start_ns(profile, event), event_end_ns(profile, event)))
+    if (!host_session_runs(finder->ledger, &runs))
+        return false;
+    for (size_t i = 0; i < runs.list.count; i++)
+        if (!add(finder, runs.list.items[i].start_ns, runs.list.items[i].end_ns))
             return false;
     return true;
 }
