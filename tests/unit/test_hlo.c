@@ -196,6 +196,36 @@ static int64_t bytes_of(const struct fixture *fixture, const char *name)
     return -2;
 }
 
+/* What is called does not hold its caller, whatever a damaged program says: computation 7 calls 8
+ * and itself, and 8 calls 7. */
+TEST(a_computation_that_calls_itself)
+{
+    struct out     row = shape(F32, (int[]) { 8 }, 1);
+    struct out     items[2], inner[2], module = { .len = 0 }, program = { .len = 0 };
+    struct fixture fixture = { .rows.arena = &fixture.scratch };
+
+    inner[0] = instruction("p.10", "parameter", &row, 10, "");
+    inner[1] = instruction("call.11", "call", &row, 11, "\x0a");
+    put_bytes(&inner[1], 38, "\x07", 1); /* called_computation_ids */
+    items[0] = instruction("x", "parameter", &row, 1, "");
+    items[1] = instruction("call.2", "call", &row, 2, "\x01");
+    put_bytes(&items[1], 38, "\x08", 1);
+    put_bytes(&items[1], 38, "\x07", 1);
+    put_bytes(&module, 1, "jit_f", 5);
+    put_rooted(&module, 7, items, 2, 2);
+    put_rooted(&module, 8, inner, 2, 11);
+    put_message(&program, 1, &module);
+    assert_true(profile_init(&fixture.profile, &fixture.arena));
+    assert_true(hlo_add((struct str) { program.bytes, program.len }, STR("jit_f(1)"),
+                        &fixture.profile, &fixture.scratch, &fixture.rows, &fixture.edges));
+    assert_int_equal(fixture.profile.ops.count, 4);
+    assert_int_equal(fixture.profile.ops.items[0].caller, 0); /* x */
+    assert_int_equal(fixture.profile.ops.items[1].caller, 0); /* call.2 */
+    assert_int_equal(fixture.profile.ops.items[2].caller, 2); /* p.10: call.2, a row and one */
+    assert_int_equal(fixture.profile.ops.items[3].caller, 2);
+    release(&fixture);
+}
+
 /* Of f32[64,8], 2048 bytes, a fusion reads one row of 32 and gives it: 64 bytes. Another fusion
  * writes such a row into it in place: it reads the row, 32 bytes, and writes it; the array goes in
  * and comes out by name. A product of 32 and 32 bytes into 32 has a workspace of 4096: 96 bytes. */

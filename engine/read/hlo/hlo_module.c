@@ -156,6 +156,22 @@ static void read_bytes_field(struct hlo_instruction *item, const struct wire *fi
     }
 }
 
+/* Whether a computation is another one, or calls it, by whatever way. What is called must not hold
+ * its caller in turn: who follows callers would never get out. */
+static bool is_around(const struct hlo_module *module, uint64_t outer, uint64_t inner)
+{
+    enum { DEEPEST = 1000 };
+
+    for (int depth = 0; depth < DEEPEST; depth++) {
+        uint32_t caller = id_map_get(&module->caller_of, inner);
+
+        if (inner == outer || caller == NO_ID)
+            return inner == outer;
+        inner = module->list.items[caller].computation;
+    }
+    return true;
+}
+
 static bool add_instruction(struct hlo_module *module, struct str bytes, uint64_t computation)
 {
     struct hlo_instruction item = { .computation = computation,
@@ -187,6 +203,7 @@ static bool add_instruction(struct hlo_module *module, struct str bytes, uint64_
     for (size_t i = 0; i < called_count; i++)
         if (!vec_push(&module->called, module->scratch, called[i]) ||
             (id_map_get(&module->caller_of, called[i]) == NO_ID &&
+             !is_around(module, called[i], item.computation) &&
              !id_map_put(&module->caller_of, called[i], index)))
             return false;
     return vec_push(&module->list, module->scratch, item) &&
