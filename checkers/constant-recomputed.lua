@@ -3,7 +3,7 @@
 local function made_sparse(p, cfg)
   if p.framework ~= "tensorflow" or not p:has("ops") then return nil end
   local ops = p:table("ops")
-  local made = ops:where { name = { like = "(.*/)?dense_to_sparse(_[0-9]+)?/.*" } }
+  local made = ops:where { name = { like = "(^|/)dense_to_sparse(_[0-9]+)?/" } }
   local ns, all_ns, step_ns, longest = made:sum("self_ns"), ops:sum("self_ns"), p.fact["step.ns"],
     made:top("self_ns", 1):rows()[1]
   if not longest or ns < cfg.min_sparse_share * step_ns then return nil end

@@ -197,7 +197,7 @@ end
 -- a layer may.
 local function of_windows(p, cfg)
   local step_ns, ops = p.fact["step.ns"], p:table("ops")
-  local cut = ops:where { name = { like = "(.*/)?frame(_[0-9]+)?/GatherV2(_[0-9]+)?" } }:top("self_ns", 1):rows()[1]
+  local cut = ops:where { name = { like = "(^|/)frame(_[0-9]+)?/GatherV2(_[0-9]+)?" } }:top("self_ns", 1):rows()[1]
   if not cut or cut.name:find("^gradient") or ops:where { type = { like = "FFT" } }:count() > 0 then return nil end
   local scope, ns, reduced_ns = cut.name:match("^(.*/|)frame(?:_\\d+)?/[^/]+$") or "", 0, 0
   for row in ops:each() do

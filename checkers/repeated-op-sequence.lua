@@ -265,7 +265,7 @@ local function sliced_scopes(p)
     :count() > 0 and shares_weights(p) then
     at("").slices, at("").joins = math.huge, true
   end
-  for row in ops:where { name = { like = "(.*/)?(strided_slice|stack|concat)(_[0-9]+)?(/.*)?" } }:each() do
+  for row in ops:where { name = { like = "(^|/)(strided_slice|stack|concat)(_[0-9]+)?(/|$)" } }:each() do
     local name = row.name:gsub("^gradient_tape/", "")
     local scope, number = name:match("^(.+/|)strided_slice(?:_([0-9]+))?(?:/.*)?$")
     if scope then at(scope).slices = math.max(at(scope).slices, 1 + (tonumber(number) or 0)) end
@@ -275,24 +275,32 @@ local function sliced_scopes(p)
   return scopes
 end
 
--- Ops of what a scope calls, and their gradients, by name without the numbers of calls: in a layer all numbers count
--- calls, in a function those of the model's name, within which layers keep theirs. And the most products of one name.
-local function calls_in(p, scope)
-  local groups, calls = {}, 0
+-- Ops of what each of these scopes calls, and their gradients, by name without the numbers of calls: in a layer all
+-- numbers count calls, in a function those of the model's name, within which layers keep theirs. And the most products
+-- of one name. Read once for all scopes: a graph has many.
+local function calls_in(p, scopes)
+  local found = {}
+  for scope in sorted_pairs(scopes) do found[scope] = { groups = {}, calls = 0 } end
+  local function add(scope, inner, row)
+    local outer = inner:match("^(\\w+?)(?:_[0-9_]+)?/")
+    if not outer or scope == "" and inner:find("^gradient_tape/") then return end
+    local key = row.type .. " " ..
+      (scope ~= "" and inner:gsub("_[0-9]+", "") or inner:gsub("(?<![^/])" .. outer .. "_[0-9_]+/", outer .. "/"))
+    local of, class = found[scope], p:class_of(row.type)
+    local group = of.groups[key] or { count = 0, ns = 0, row = row }
+    of.groups[key] = group
+    group.count, group.ns = group.count + 1, group.ns + row.self_ns
+    if class == "product" or class == "convolution" then of.calls = math.max(of.calls, group.count) end
+  end
   for row in p:table("ops"):each() do
-    local inner = row.name:match("^(?:gradient_tape/)?\\Q" .. scope .. "\\E([^/]+/.+)$")
-    local outer = inner and inner:match("^(\\w+?)(?:_[0-9_]+)?/")
-    if outer and not (scope == "" and inner:find("^gradient_tape/")) then
-      local key = row.type .. " " ..
-        (scope ~= "" and inner:gsub("_[0-9]+", "") or inner:gsub("(?<![^/])" .. outer .. "_[0-9_]+/", outer .. "/"))
-      local group = groups[key] or { count = 0, ns = 0, row = row }
-      groups[key] = group
-      group.count, group.ns = group.count + 1, group.ns + row.self_ns
-      local class = p:class_of(row.type)
-      if class == "product" or class == "convolution" then calls = math.max(calls, group.count) end
+    local name, at = row.name:gsub("^gradient_tape/", ""), 0
+    while at do
+      local scope = name:sub(1, at)
+      if found[scope] then add(scope, name:sub(at + 1), row) end
+      at = name:find("/", at + 1, true)
     end
   end
-  return groups, calls
+  return found
 end
 
 -- Squashed sums in each round are gates of a cell, whose rounds take what the one before made. And whether rounds have
@@ -311,14 +319,18 @@ end
 -- products or convolutions as slices, with one name but for numbers, and parts put together. What a recurrence repeats
 -- takes the round before.
 local function in_layer(p, cfg)
-  local best
+  local sliced, is_any, best = {}, false, nil
   for scope, info in sorted_pairs(sliced_scopes(p)) do
     if info.joins and info.slices >= cfg.min_sliced and not scope:find("(?i)(lstm|gru|rnn|cell)[^/]*/$") then
-      local groups, calls = calls_in(p, scope)
-      local fits = calls >= 0.9 * info.slices or scope == "" and info.slices >= 0.9 * calls
-      if fits and calls >= cfg.min_sliced and (not best or calls > best.calls) and not has_gates(groups, calls) then
-        best = { rounds = math.min(info.slices, calls), calls = calls, groups = groups }
-      end
+      sliced[scope], is_any = info, true
+    end
+  end
+  if not is_any then return nil end
+  for scope, of in sorted_pairs(calls_in(p, sliced)) do
+    local slices, calls = sliced[scope].slices, of.calls
+    local fits = calls >= 0.9 * slices or scope == "" and slices >= 0.9 * calls
+    if fits and calls >= cfg.min_sliced and (not best or calls > best.calls) and not has_gates(of.groups, calls) then
+      best = { rounds = math.min(slices, calls), calls = calls, groups = of.groups }
     end
   end
   return best
