@@ -191,13 +191,30 @@ double compiled_operand(const struct compiled *compiled, uint32_t op, uint32_t r
 
 uint32_t compiled_timed(const struct compiled *compiled, uint32_t op)
 {
-    uint32_t caller = compiled->profile->ops.items[op].caller;
+    return compiled->timed[op];
+}
 
-    while (caller && compiled_holds(compiled, caller - 1)) {
-        op = caller - 1;
-        caller = compiled->profile->ops.items[op].caller;
+/* Asked of each instruction for each loop: looked up once. */
+static bool find_places(struct compiled *compiled)
+{
+    const struct op *ops = compiled->profile->ops.items;
+    size_t           count = compiled->profile->ops.count;
+
+    compiled->inside = arena_new_array(compiled->scratch, struct op_rows, count + 1);
+    compiled->timed = arena_new_array(compiled->scratch, uint32_t, count + 1);
+    if (!compiled->inside || !compiled->timed)
+        return false;
+    for (uint32_t op = 0; op < count; op++) {
+        struct op_rows *rows = ops[op].caller ? &compiled->inside[ops[op].caller - 1] : NULL;
+        uint32_t        timed = op;
+
+        if (rows)
+            *rows = (struct op_rows) { rows->end ? rows->first : op, op + 1 };
+        while (ops[timed].caller && compiled_holds(compiled, ops[timed].caller - 1))
+            timed = ops[timed].caller - 1;
+        compiled->timed[op] = timed;
     }
-    return op;
+    return true;
 }
 
 /* What a computation gives goes to what holds it, and to nothing beside. */
@@ -437,8 +454,9 @@ bool compiled_open(struct compiled *compiled, const struct profile *profile, str
     compiled->of_origin = arena_new_array(scratch, uint8_t, profile->names.count + 1);
     compiled->weight = arena_new_array(scratch, double, count + 1);
     compiled->root = arena_new_array(scratch, uint32_t, count + 1);
-    if (!number_types(compiled) || !compiled->op_class || !compiled->from || !compiled->source ||
-        !compiled->of_type || !compiled->of_origin || !compiled->weight || !compiled->root)
+    if (!number_types(compiled) || !find_places(compiled) || !compiled->op_class ||
+        !compiled->from || !compiled->source || !compiled->of_type || !compiled->of_origin ||
+        !compiled->weight || !compiled->root)
         return false;
     for (uint32_t op = 0; op < count; op++) {
         compiled->op_class[op] = (uint8_t)class_of(compiled, op);

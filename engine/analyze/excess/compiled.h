@@ -16,6 +16,10 @@ struct type_fits {     /* which types of ops fit a list, as far as it was asked 
     uint8_t    *of;    /* by row of the type: 0 not asked, 1 no, 2 yes */
 };
 
+struct op_rows { /* from first up to before end */
+    uint32_t first, end;
+};
+
 struct compiled {
     const struct profile *profile;
     struct arena         *scratch;
@@ -24,6 +28,8 @@ struct compiled {
     uint32_t             *source; /* by row: of profile->sources, of neighbours where it has none */
     double               *weight; /* by row: what one execution takes, contents and all, as elements
                                      that are passed over */
+    struct op_rows *inside; /* by row: those of what it holds lie between these */
+    uint32_t *timed;    /* by row: compiled_timed's answer */
     uint32_t *root;     /* by row: of what it holds, the instruction that gives its result; NO_ID */
     uint32_t *type_row; /* by row: 1 + that of its type in type_fits */
     uint32_t  type_count;

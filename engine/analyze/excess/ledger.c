@@ -213,9 +213,15 @@ static uint32_t user_frame(struct ledger *ledger, uint32_t frame, uint32_t *sour
 
 uint32_t ledger_source(const struct ledger *ledger, const struct work_unit *unit)
 {
-    return unit->op == NO_ID
-               ? NO_ID
-               : profile_user_source(ledger->study->profile, ledger->compiled.source[unit->op]);
+    const struct profile *profile = ledger->study->profile;
+    uint32_t              source = unit->op == NO_ID ? NO_ID : ledger->compiled.source[unit->op];
+
+    if (source >= profile->sources.count)
+        return NO_ID;
+    /* Thousands of instructions stand on few lines, and names of packages take long to compare. */
+    if (ledger->user_line[source] == 0)
+        ledger->user_line[source] = profile_user_source(profile, source) + 1;
+    return ledger->user_line[source] - 1;
 }
 
 /* The outermost call that compiles: of a function by its name. NO_ID: there is none. */

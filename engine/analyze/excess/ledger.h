@@ -62,6 +62,7 @@ struct ledger {
     uint32_t       *first_unit;      /* by row of path.step_rows, and one behind the last */
     uint32_t       *op_before, *op_behind; /* by unit: the nearest of an op in its step; NO_ID */
     bool           *is_user;         /* by row of profile->sources */
+    uint32_t       *user_line;       /* the same: ledger_source's answer + 1; 0: not asked yet */
     uint8_t        *name_waits;      /* by name of the profile, for frame_waits */
     uint8_t        *type_class;      /* by name of the profile: enum op_class + 1; 0 unknown */
     struct compiled compiled;

@@ -5,14 +5,15 @@ bool loop_open(struct loop *loop, const struct axes *axes, uint32_t op)
 {
     const struct profile *profile = axes->waste->profile;
     uint32_t              elements = profile->ops.items[op].output_count;
+    struct op_rows        rows = axes->waste->compiled->inside[op];
 
     *loop = (struct loop) { op, NO_ID, NO_ID, elements };
-    for (uint32_t row = 0; row < axes->waste->graph->vertex_count; row++)
+    for (uint32_t row = rows.first; row < rows.end; row++)
         if (profile->ops.items[row].caller == op + 1 && waste_is(axes->waste, row, "tuple") &&
             profile->ops.items[row].output_count == elements &&
             !op_graph_consumers(axes->waste->graph, row).count)
             loop->root = row;
-    for (uint32_t row = 0; loop->root != NO_ID && row < loop->root; row++)
+    for (uint32_t row = rows.first; loop->root != NO_ID && row < loop->root; row++)
         if (profile->ops.items[row].caller == op + 1 && waste_is(axes->waste, row, "parameter"))
             loop->parameter = row;
     return loop->parameter != NO_ID;
@@ -110,9 +111,10 @@ bool loop_holds(const struct loop *loop, const struct waste *waste, uint32_t op)
 
 double loops_rounds(const struct loops *loops)
 {
-    double most = 0;
+    struct op_rows rows = loops->waste.compiled->inside[loops->loop.op];
+    double         most = 0;
 
-    for (uint32_t op = 0; op < loops->waste.graph->vertex_count; op++)
+    for (uint32_t op = rows.first; op < rows.end; op++)
         if (loop_holds(&loops->loop, &loops->waste, op) && waste_calls(&loops->waste, op) > most)
             most = waste_calls(&loops->waste, op);
     return most / (double)loops->waste.ledger->step_count;

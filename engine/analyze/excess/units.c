@@ -641,11 +641,12 @@ bool ledger_open(struct ledger *ledger, struct study *study, struct arena *scrat
     ledger->type_class = arena_new_array(scratch, uint8_t, study->profile->names.count + 1);
     ledger->name_waits = arena_new_array(scratch, uint8_t, study->profile->names.count + 1);
     ledger->is_user = profile_user_sources(profile, scratch);
+    ledger->user_line = arena_new_array(scratch, uint32_t, profile->sources.count + 1);
     if (ledger->is_torch && study->path.has_device && study->devices->launch_of &&
         !(builder.launcher = launchers_find(study, scratch)))
         return false;
     if (!ledger->unit_of_segment || !ledger->first_unit || !ledger->type_class ||
-        !ledger->is_user || !ledger->name_waits ||
+        !ledger->is_user || !ledger->user_line || !ledger->name_waits ||
         !compiled_open(&ledger->compiled, profile, scratch) || !look_at_frames(&builder) ||
         !cut(&builder))
         return false;

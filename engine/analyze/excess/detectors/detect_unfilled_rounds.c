@@ -65,9 +65,10 @@ static double *count_runs(const struct ledger *ledger)
 static double rounds_of(const struct loops *loops, const double *runs)
 {
     const struct waste *waste = &loops->waste;
+    struct op_rows      rows = waste->compiled->inside[loops->loop.op];
     double              most = loops_rounds(loops);
 
-    for (uint32_t op = 0; op < waste->graph->vertex_count; op++)
+    for (uint32_t op = rows.first; op < rows.end; op++)
         if (loop_holds(&loops->loop, waste, op))
             most = fmax(most, runs[compiled_timed(waste->compiled, op)]);
     return most;
