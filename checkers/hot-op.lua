@@ -506,11 +506,12 @@ local function lines_of(p, cfg)
     if not row.source_file or row.source_file == "" then goto next end
     local key = ("%s:%d"):format(row.source_file:match("[^/]*$"), row.source_line or 0)
     if not by_line[key] then
-      by_line[key] = { key = key, ns = 0, tiny_ns = 0, tiny_calls = 0, row = row }
+      by_line[key] = { key = key, ns = 0, tiny_ns = 0, tiny_calls = 0, row = row, works = {} }
       list[#list + 1] = by_line[key]
     end
     local line = by_line[key]
     line.ns = line.ns + row.ns
+    line.works[#line.works + 1] = row
     if row.ns < (row.calls or 0) * cfg.tiny_ns then
       line.tiny_ns, line.tiny_calls = line.tiny_ns + row.ns, line.tiny_calls + row.calls
     end
@@ -592,6 +593,28 @@ local function by_sides(sides)
   }
 end
 
+-- Fusions take many arrays: of a long list, what comes out first.
+local function brief(shapes)
+  if not shapes or #shapes <= 60 then return shapes end
+  return shapes:match("->(\\[[^\\]]*\\])") or shapes
+end
+
+-- Where one line runs all, as Keras' fit does, its kinds of work tell more than itself: those, most first; nil: it
+-- stands among others, or none of them takes much.
+local function kinds_of(line, all_ns, step_ns, cfg)
+  local works = line.works
+  if line.ns < cfg.min_alone * all_ns or line.loops or #works < 3 or works[1].ns < cfg.min_step_share * step_ns then
+    return nil
+  end
+  local told = {}
+  for i = 1, 3 do
+    local what = works[i].class or works[i].type
+    told[i] = { key = line.key, ns = works[i].ns, row = works[i], title = ("%s of %s"):format(what, line.key),
+                 what = ("%s: %s on %s"):format(line.key, what, brief(works[i].shapes) or "?") }
+  end
+  return told
+end
+
 -- Where a compiled program's time goes, by line: fusions have no names that tell.
 local function of_lines(p, cfg)
   if not p:has("work") then return nil end
@@ -599,31 +622,36 @@ local function of_lines(p, cfg)
   local step_ns, top = p.fact["step.ns"], list[1]
   if not top or all_ns < cfg.min_host_share * step_ns or top.ns < cfg.min_step_share * step_ns then return nil end
   local evidence, locations = {}, {}
+  local told = kinds_of(top, all_ns, step_ns, cfg)
+  if told then list, top = told, told[1] end
   for i = 1, math.min(3, #list) do
     local line = list[i]
-    evidence[i] = { ("%s, mostly %s on %s"):format(line.key, line.row.class or line.row.type, line.row.shapes or "?"),
+    evidence[i] = { line.what or ("%s, mostly %s on %s"):format(line.key, line.row.class or line.row.type,
+                                                                brief(line.row.shapes) or "?"),
                     line.ns, "ns", share = math.min(1, line.ns / step_ns) }
-    locations[i] = { file = line.row.source_file, line = line.row.source_line }
+    locations[told and 1 or i] = { file = line.row.source_file, line = line.row.source_line }
   end
   local size, large_ns = on_large_arrays(p, cfg)
   if size then
     evidence[#evidence + 1] = { ("ops on arrays of %d elements and more"):format(size), large_ns, "ns",
                                 share = math.min(1, large_ns / step_ns) }
   end
-  local is_tiny, window, asked = is_tiny_rounds(top, cfg), window_of(top.row), asked_of(p, top.row)
+  local is_tiny, window, asked = not told and is_tiny_rounds(top, cfg), window_of(top.row), asked_of(p, top.row)
   if is_tiny then
     evidence[#evidence + 1] = { "tiny ops a step in the loops of " .. top.key, top.tiny_calls, "count" }
     evidence[#evidence + 1] = { "each on average", top.tiny_ns / top.tiny_calls, "ns" }
   end
   return finding {
-    title = ("%s of each step goes to ops of %s"):format(fmt.pct(math.min(1, top.ns / step_ns)), top.key),
+    title = ("%s of each step goes to %s"):format(fmt.pct(math.min(1, top.ns / step_ns)),
+      top.title or "ops of " .. top.key),
     severity = "info", subject = { op = top.row.type }, locations = locations, evidence = evidence,
-    condition = ("the ops of this line take %s of the step, %s accepted"):format(fmt.pct(top.ns / step_ns),
+    condition = ("%s take %s of the step, %s accepted"):format(
+      told and "ops of this kind on one line" or "the ops of this line", fmt.pct(top.ns / step_ns),
       fmt.pct(cfg.min_step_share)),
     remedy = is_tiny and TINY_ROUNDS or window and by_sides(window)
       or { text = ("Check that all of %s is needed: rows of padding, results that nothing reads, pairs that could "
                        .. "be a product, inputs larger than the task needs, work that is the same each time, a type "
-                       .. "that this machine is slow in."):format(top.row.shapes or top.key)
+                       .. "that this machine is slow in."):format(brief(top.row.shapes) or top.key)
                        .. (asked and asked.text or ""), code = asked and asked.code },
     -- What of it is needed the recording cannot tell: the line may go, or what is done with large arrays, or all of it.
     -- Of tiny ops about half is being started and recorded; what they compute stays in larger rounds.
@@ -663,6 +691,8 @@ return rule {
                    doc = "JAX: times as large as the next, from which arrays stand out" },
     min_host_share = { default = 0.15, min = 0, max = 1, unit = "share",
                        doc = "the same on a host alone, where an op is work that something asked for" },
+    min_alone = { default = 0.90, min = 0, max = 1, unit = "share",
+                  doc = "JAX: of the ops' time, from which a line runs all, and kinds of its ops are told" },
     min_most_share = { default = 0.30, min = 0, max = 1, unit = "share",
                        doc = "JAX: what passes over memory take beyond their need, below which a line is named" },
     min_structure_share = { default = 0.05, min = 0, max = 1, unit = "share",
@@ -696,13 +726,14 @@ PyTorch programs on a host a decomposition, a sort, a draw or rows of a table th
 where they take a good part of the step, squares of weights in the loss are priced with their way back, else the
 array whose ops, forward and back, take most: what makes it smaller or needless saves them all. Of compiled programs
 of JAX it is the line that takes most, priced by all ops on the largest arrays where these are far larger than
-others: what made them large goes through all lines; where it is loops of tiny ops, larger and fewer rounds are
-advised, and roots that diffrax finds in each step of an implicit solver are named as such. Elsewhere the type of op
-that takes most is named, or, where that takes less, all ops of a training step of PyTorch that no backward pass goes
-through; which share of it, and of TensorFlow's products and convolutions with their gradients, may go is not known, so
-its price is a bound. Kernels of an accelerator are ranked by the op that launched them where they are recorded, with
-how far they are from what the device can do, or why that is not known: a program that its kernels hold gets an answer.
-Silent when time is spread, or when ops are a small part of the step.]],
+others: what made them large goes through all lines; where one line runs all, as fit() of Keras, its kinds of work
+are told; where it is loops of tiny ops, larger and fewer rounds are advised, and roots that diffrax finds in each step
+of an implicit solver are named as such. Elsewhere the type of op that takes most is named, or, where that takes less,
+all ops of a training step of PyTorch that no backward pass goes through; which share of it, and of TensorFlow's
+products and convolutions with their gradients, may go is not known, so its price is a bound. Kernels of an accelerator
+are ranked by the op that launched them where they are recorded, with how far they are from what the device can do, or
+why that is not known: a program that its kernels hold gets an answer. Silent when time is spread, or when ops are a
+small part of the step.]],
 
   check = function(p, cfg)
     if p:has("kernels") and p:has("device.idle_share") then return of_kernels(p, cfg) end
@@ -839,6 +870,16 @@ Silent when time is spread, or when ops are a small part of the step.]],
                             source_line = 9, ns = 5e5, calls = 500 },
                           { class = "elementwise", type = "fusion", shapes = "[10]x[10]", source_file = "train.py",
                             source_line = 9, ns = 3.5e6, calls = 3500 } } } },
+    -- One line runs all: the most that one kind of its work takes.
+    { name = "a fit that a library runs", framework = "jax", format = "xspace", finding = true, severity = "info",
+      impact_ns = 2e6, facts = { ["step.ns"] = 1e7 },
+      tables = { op_types = { { type = "fusion", self_ns = 6e6 } },
+                 work = { { class = "reduce", type = "fusion", shapes = "[64]->[8]", source_file = "train.py",
+                            source_line = 9, ns = 2e6, calls = 1 },
+                          { class = "product", type = "fusion", shapes = "[8]x[8]", source_file = "train.py",
+                            source_line = 9, ns = 1.8e6, calls = 1 },
+                          { class = "elementwise", type = "fusion", shapes = "[10]", source_file = "train.py",
+                            source_line = 9, ns = 1e6, calls = 1 } } } },
     { name = "a convolution by hand", framework = "pytorch", format = "kineto", finding = true,
       severity = "warn", replay = { 5e6 }, facts = { ["step.ns"] = 1e7 },
       tables = { op_types = { { type = "aten::im2col", self_ns = 3e6 } },
