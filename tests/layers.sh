@@ -52,7 +52,7 @@ read/xspace                proto,hlo,tf,kineto                    -
 # Halls: files that stand before the rooms; others belong into a room. Each with the rooms it looks into.
 halls='
 analyze    analysis,emit,facts,study,table_view                          recording,step,path
-read       read,read_paths,recognise,same_job,clocks,float_ops,json_scan,op_kinds proto,tf,checkpoint
+read       read,read_paths,windows,recognise,same_job,clocks,float_ops,json_scan,op_kinds proto,tf,checkpoint
 '
 grep -rnE '^#include "(analyze|read)/' --include='*.[ch]' engine rules |
     sed -E 's/^(engine\/)?([^:]*):([0-9]+):#include "([^"]*)"/\2 \3 \4/' |

@@ -1,5 +1,6 @@
 #include "read/read_paths.h"
 #include "base/sort.h"
+#include "read/windows.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -46,70 +47,6 @@ static struct str xplane_host(const char *name)
     return (struct str) { "", 0 };
 }
 
-struct recorded { /* by PyTorch's handler for TensorBoard; no process: another file */
-    struct str process, what, time;
-};
-
-/* "host_42.1795965375766380463.pt.trace.json.gz": the process "host_42." and the time behind it.
- * What of its program a file holds stands in between where Lightning's profiler calls them
- * "fit-run-[Strategy]DDPStrategy.training_step.1795974170138965925.pt.trace.json". */
-static struct recorded recorded_in(const char *name)
-{
-    struct str      text = str_from(name), end = STR(".pt.trace.json");
-    struct recorded none = { 0 }, file;
-    size_t          first, last, what;
-
-    if (str_ends(text, STR(".gz")))
-        text.len -= 3;
-    if (!str_ends(text, end))
-        return none;
-    text.len -= end.len;
-    for (first = last = text.len;
-         first > 0 && text.data[first - 1] >= '0' && text.data[first - 1] <= '9';)
-        first--;
-    if (first < 2 || first == last || text.data[first - 1] != '.')
-        return none;
-    what = str_find_last(str_slice(text, 0, first), '[');
-    what = what > 0 && what < first && text.data[what - 1] == '-' ? what - 1 : first;
-    file.process = str_slice(text, 0, what);
-    file.what = str_slice(text, what, first);
-    file.time = str_slice(text, first, last);
-    return file;
-}
-
-/* Of two recordings of one process, is it the second that is read: of training rather than of
- * evaluation, and of those alike the later one? */
-static bool is_better(struct recorded one, struct recorded other)
-{
-    bool trains = str_contains(one.what, STR("training")),
-         other_trains = str_contains(other.what, STR("training"));
-    int order = one.time.len != other.time.len
-                    ? COMPARE(one.time.len, other.time.len)
-                    : memcmp(one.time.data, other.time.data, one.time.len);
-
-    return trains != other_trains ? other_trains : order < 0;
-}
-
-/* Names [first, *end) are recordings of one process, as schedules make that repeat: names are in
- * order. The one that is read. */
-static size_t choose_recording(char *const *names, size_t count, size_t first, size_t *end)
-{
-    struct recorded best = recorded_in(names[first]);
-    size_t          chosen = first;
-
-    for (*end = first + 1; best.process.len && *end < count; (*end)++) {
-        struct recorded next = recorded_in(names[*end]);
-
-        if (!str_equal(best.process, next.process))
-            break;
-        if (is_better(best, next)) {
-            best = next;
-            chosen = *end;
-        }
-    }
-    return chosen;
-}
-
 static bool add_file(struct arena *arena, const char *folder, const char *name, const char *run,
                      struct read_paths *paths, struct err *err)
 {
@@ -150,7 +87,7 @@ static bool add_folder(struct arena *arena, const char *folder, const char *run,
         if (!path)
             return no_memory(err);
         if (i >= end)
-            chosen = choose_recording(names, count, i, &end);
+            chosen = window_choose(folder, names, count, i, arena, &end);
         if (names[i][0] == '.' || !file_is_plain(path) ||
             (xplanes && xplane_host(names[i]).len == 0))
             continue;
