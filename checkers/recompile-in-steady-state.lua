@@ -18,6 +18,13 @@ local function place(p)
   return { scope = called and called.name or cell and cell.region or nil }
 end
 
+-- One step is recorded, and no program in it is compiled again: what compiles does it in its first call.
+local function is_first_call(p, cfg)
+  return p:has("step.used") and p.fact["step.used"] < 2 and (p.fact["runs.replaced"] or 0) == 0
+    and (p.fact["retrace.count"] or 1) <= 1
+    and p.fact["compile.count"] < cfg.min_compilations * math.max(1, p.fact["runs.programs"] or 1)
+end
+
 return rule {
   id = "recompile-in-steady-state", api = 1, version = "1.0.0",
   title = "Programs are compiled again and again",
@@ -43,6 +50,9 @@ return rule {
                       doc = "share of the steps that compile, from which all runs are first ones" },
     kept_first_run = { default = 0.35, min = 0, max = 1, unit = "ratio",
                        doc = "part of a program's first run that later ones take" },
+    min_compilations = { default = 8, min = 1, max = 1e9, unit = "ratio",
+                         doc = "compilations and traces in a single step over its programs, from which these are no "
+                           .. "first ones" },
     min_pipelines = { default = 0.8, min = 0, max = 1e6, unit = "count",
                       doc = "tf.data pipelines built a step, from which tracing is for them" },
     max_pipeline_share = { default = 0.3, min = 0, max = 1, unit = "share",
@@ -55,7 +65,7 @@ first runs of programs take more than later ones, to choose and set up kernels, 
 traces and compiles nothing, as in calls of a library's model outside of jit, priced as the tracing alone.
 Silent where few steps compile, unless a program takes the place of one of its name that ran until then, in XLA's
 recordings, and that costs min_replaced_share of the step. Where each step builds an input pipeline, its functions
-are traced: a fact then.]],
+are traced: a fact then. So are first calls, where a recording holds a single step: they have no price.]],
 
   check = function(p, cfg)
     -- What pools do beside a compiler lies outside of its calls, and is compiling in the step's parts.
@@ -75,6 +85,15 @@ are traced: a fact then.]],
     end
     if replaced > 0 then
       evidence[#evidence + 1] = { "programs that ran before, compiled again", replaced, "count" }
+    end
+    if is_first_call(p, cfg) then
+      return finding {
+        title = ("The recording holds first calls, which compile: %s"):format(fmt.ms(path_ns)),
+        severity = "info", evidence = evidence, impact = impact.none(), confidence = "medium",
+        condition = ("compiling takes %s of the step, %s accepted"):format(fmt.pct(share), fmt.pct(cfg.min_share)),
+        remedy = { text = "That is paid once, and tells nothing of later calls: run a few of them before recording, "
+                     .. "and record several." },
+      }
     end
     local remedy = {
       jax = { text = "Give a compiled function the same shapes and static arguments: numbers that change are arguments "
@@ -169,6 +188,14 @@ are traced: a fact then.]],
     { name = "compiled again for little", framework = "jax", format = "xspace", finding = false,
       facts = { ["step.ns"] = 1e7, ["compile.path_ns"] = 7.5e5, ["compile.steps_share"] = 0.04,
                 ["compile.count"] = 0.04, ["runs.replaced"] = 1 } },
+    { name = "a recording of the first call", framework = "tensorflow", format = "xspace", finding = true,
+      severity = "info",
+      facts = { ["step.ns"] = 1e8, ["step.used"] = 1, ["compile.path_ns"] = 8e7, ["compile.steps_share"] = 1,
+                ["compile.count"] = 1, ["runs.programs"] = 1, ["retrace.count"] = 1 } },
+    { name = "a step that compiles what was compiled", framework = "jax", format = "xspace", finding = true,
+      severity = "error", replay = { 8e7, 4e6, 4e6 },
+      facts = { ["step.ns"] = 1e8, ["step.used"] = 1, ["compile.path_ns"] = 8e7, ["compile.steps_share"] = 1,
+                ["compile.count"] = 40, ["runs.programs"] = 2 } },
     { name = "warm-up only", finding = false,
       facts = { ["step.ns"] = 1e7, ["compile.path_ns"] = 1e6, ["compile.steps_share"] = 0.1,
                 ["compile.count"] = 1 } },

@@ -26,10 +26,13 @@ take little: each signature needs one trace.]],
   check = function(p, cfg)
     local path_ns, steps_share = p.fact["retrace.path_ns"], p.fact["retrace.steps_share"]
     local share = path_ns / p.fact["step.ns"]
-    local is_often = steps_share >= cfg.min_steps_share
-    if p:has("step.used") and p.fact["retrace.calls"] * p.fact["step.used"] >= cfg.min_rare_calls then
-      is_often = is_often or share >= cfg.min_rare_share
+    local is_often, calls = steps_share >= cfg.min_steps_share, nil
+    if p:has("step.used") then
+      calls = p.fact["retrace.calls"] * p.fact["step.used"]
+      is_often = is_often or calls >= cfg.min_rare_calls and share >= cfg.min_rare_share
     end
+    -- A function's first call alone, as where a recording begins with it: each signature needs one.
+    if calls and calls < cfg.min_rare_calls and p.fact["retrace.count"] == 1 then return nil end
     if not is_often or share < cfg.min_share then return nil end
 
     local name = p.fact["retrace.function"] or "a function"
@@ -67,6 +70,12 @@ take little: each signature needs one trace.]],
     { name = "one trace in a short recording", framework = "tensorflow", finding = false,
       facts = { ["step.ns"] = 1e7, ["step.used"] = 5, ["retrace.calls"] = 0.2, ["retrace.path_ns"] = 8e6,
                 ["retrace.steps_share"] = 0.2 } },
+    { name = "a recording of one call, the first", framework = "tensorflow", finding = false,
+      facts = { ["step.ns"] = 1e8, ["step.used"] = 1, ["retrace.calls"] = 1, ["retrace.path_ns"] = 1e8,
+                ["retrace.steps_share"] = 1, ["retrace.count"] = 1 } },
+    { name = "a recording of one call, the eighth that traces", framework = "tensorflow", finding = true,
+      replay = { 9e7 }, facts = { ["step.ns"] = 1e8, ["step.used"] = 1, ["retrace.calls"] = 1,
+                                  ["retrace.path_ns"] = 9e7, ["retrace.steps_share"] = 1, ["retrace.count"] = 8 } },
     { name = "the first call only", finding = false,
       facts = { ["step.ns"] = 1e7, ["retrace.calls"] = 0.1, ["retrace.path_ns"] = 1e6,
                 ["retrace.steps_share"] = 0.1 } },

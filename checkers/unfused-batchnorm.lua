@@ -1,13 +1,16 @@
 -- A batch norm runs as a dozen small ops instead of one, or apart from the convolution that could hold it.
 
--- Four convolutions of 1 ms, each with a norm of 0.4 ms.
-local function example_network()
+-- Four convolutions of 1 ms, each with a norm of 0.4 ms, which gradients go through where it is trained.
+local function example_network(is_trained)
   local rows = {}
   for i = 1, 4 do
     local norm = "net/bn_" .. i .. "/batchnorm/"
     rows[#rows + 1] = { name = "net/conv_" .. i .. "/convolution", type = "Conv2D", calls = 1, self_ns = 1e6 }
     rows[#rows + 1] = { name = norm .. "mul_1", type = "Mul", calls = 1, self_ns = 2e5 }
     rows[#rows + 1] = { name = norm .. "add_1", type = "AddV2", calls = 1, self_ns = 2e5 }
+    if is_trained then
+      rows[#rows + 1] = { name = "gradient_tape/" .. norm .. "mul_1/Mul", type = "Mul", calls = 1, self_ns = 2e5 }
+    end
   end
   return rows
 end
@@ -49,9 +52,12 @@ end
 -- Keras spells them out as a scaling and an addition over the whole map. XLA, which would fuse these, is slow at many
 -- convolutions on processors.
 local function in_keras(p, cfg)
-  if p.framework ~= "tensorflow" or p:has("device.idle_share") or not p:has("ops") or not p:has("op_stats.trains")
-      or p.fact["op_stats.trains"] then return nil end
-  local ops, step_ns = p:table("ops"), p.fact["step.ns"]
+  if p.framework ~= "tensorflow" or p:has("device.idle_share") or not p:has("ops") or not p:has("op_stats.trains") then
+    return nil
+  end
+  local ops, step_ns, trains = p:table("ops"), p.fact["step.ns"], p.fact["op_stats.trains"]
+  -- In a step that trains, those of a frozen network, which nothing goes back through.
+  if trains and ops:where { name = { like = "^gradient_tape/.*/batchnorm(_[0-9]+)?/" } }:count() > 0 then return nil end
   local norms = ops:where { name = { like = "/batchnorm(_[0-9]+)?/(mul_1|add_1)$" } }
   local convolutions = ops:where { type = { class = "convolution" } }:count()
   local computing_ns = p:has("part.compute_ns") and p.fact["part.compute_ns"] or step_ns
@@ -61,15 +67,17 @@ local function in_keras(p, cfg)
   if count < cfg.min_norms or convolutions < count or ns < cfg.min_spelled_share * step_ns then return nil end
   local worst = norms:top("self_ns", 1):rows()[1]
   return finding {
-    title = ("%s apart from convolutions, and nothing is trained: %s of each step"):format(
-      fmt.many(math.floor(count), "batch norm runs", "batch norms run"), fmt.ms(ns)),
+    title = ("%s apart from convolutions, and %s: %s of each step"):format(
+      fmt.many(math.floor(count), "batch norm runs", "batch norms run"),
+      trains and "nothing goes back through them" or "nothing is trained", fmt.ms(ns)),
     severity = "info", subject = { op = worst.name },
     evidence = { { "scaling and adding a step", ns, "ns", share = ns / step_ns }, { "batch norms", count, "count" },
                  { "convolutions", convolutions, "count" }, { worst.name, worst.self_ns, "ns" } },
     condition = ("they take %s of the step, %s accepted"):format(
       fmt.pct(ns / step_ns), fmt.pct(cfg.min_spelled_share)),
-    remedy = { text = "Fold each into the weights of the convolution before it, once after loading, or serve by a "
-                 .. "runtime that does (OpenVINO, ONNX Runtime, LiteRT).",
+    remedy = { text = "Fold each into the weights of the convolution before it, once after loading"
+                 .. (trains and ". Where its inputs come again unchanged, keep what the frozen network makes of them."
+                   or ", or serve by a runtime that does (OpenVINO, ONNX Runtime, LiteRT)."),
                code = "scale = bn.gamma / keras.ops.sqrt(bn.moving_variance + bn.epsilon)\n"
                  .. "conv.kernel.assign(conv.kernel * scale)   # and bn.beta - bn.moving_mean * scale as its bias" },
     impact = impact.exposed { ns = ns },
@@ -102,7 +110,8 @@ their gradients then read the activations once each. Priced as what a fused op i
 ops, so confidence is low. Silent where every such scope is fused, and where they take little. In PyTorch batch norms of
 steps without a backward pass, as many as convolutions or fewer: priced as all of their time. Silent where most of them
 standardise weights, which constant-recomputed names, or take the statistics of each batch, as in training. So are those
-that Keras spells out on a host, as its XSpace shows.]],
+that Keras spells out on a host, as its XSpace shows, also of a frozen network in a step that trains what is behind it:
+no gradient goes back through them.]],
 
   check = function(p, cfg)
     if p.format == "kineto" then return in_inference(p, cfg) end
@@ -147,9 +156,13 @@ that Keras spells out on a host, as its XSpace shows.]],
       severity = "info", impact_ns = 2e6,
       facts = { ["step.ns"] = 1e7, ["part.compute_ns"] = 7e6, ["op_stats.trains"] = false },
       tables = { ops = example_network() } },
-    { name = "one that trains", format = "xspace", framework = "tensorflow", finding = false,
+    { name = "a frozen network below one that is trained", format = "xspace", framework = "tensorflow", finding = true,
+      severity = "info", impact_ns = 2e6,
       facts = { ["step.ns"] = 1e7, ["part.compute_ns"] = 7e6, ["op_stats.trains"] = true },
       tables = { ops = example_network() } },
+    { name = "one that trains", format = "xspace", framework = "tensorflow", finding = false,
+      facts = { ["step.ns"] = 1e7, ["part.compute_ns"] = 7e6, ["op_stats.trains"] = true },
+      tables = { ops = example_network(true) } },
     { name = "weights that are standardised", format = "kineto", framework = "pytorch", finding = false,
       facts = { ["step.ns"] = 1e7 },
       tables = { work = { { type = "aten::conv2d", class = "convolution", calls = 20, ns = 6e6 },
