@@ -67,6 +67,9 @@ Silent for checkpoints and TensorFlow summaries, which have rules of their own, 
       evidence[#evidence + 1] = { row.name, row.path_ns, "ns" }
       names[#names + 1] = "\\Q" .. row.name:gsub(",", ".") .. "\\E"
     end
+    -- What is printed while JAX computes it is waited for, which nothing but the computing makes shorter.
+    local waits = p.framework == "jax" and p:has("part.output_ns")
+    if waits then ns = math.min(ns, p.fact["part.output_ns"]) end
     local share = ns / p.fact["step.ns"]
     local print_ns, most = 0, 1
     if #names == 0 then print_ns, most = printed_ns(p) end
@@ -95,7 +98,8 @@ Silent for checkpoints and TensorFlow summaries, which have rules of their own, 
       condition = ("writing takes %s of the step, %s accepted"):format(fmt.pct(share), fmt.pct(cfg.min_share)),
       remedy = { text = "Write every 100 steps, or hand the data to a thread that writes.",
                  code = "if step % 100 == 0: log(...)" },
-      impact = impact.replay { { "scale", name = table.concat(names, "|"), factor = 0.01 } },
+      impact = impact.replay { { "scale", parts = waits and { "output" } or nil, name = table.concat(names, "|"),
+                                 factor = 0.01 } },
       confidence = "medium",
     }
   end,
@@ -105,6 +109,15 @@ Silent for checkpoints and TensorFlow summaries, which have rules of their own, 
       facts = { ["step.ns"] = 1e7, ["output.path_ns"] = 0, ["output.steps_share"] = 0,
                 ["torch.statistics_reads"] = 100, ["torch.statistics_ns"] = 3e6 },
       tables = { activities = { { name = "aten::mm", kind = "op", path_ns = 1e6 } } } },
+    -- Of 9 ms that a result is printed in, 8.2 are waited for what computes it.
+    { name = "a loss that is printed while it is computed", framework = "jax", format = "xspace", finding = true,
+      severity = "warn", replay = { 7.92e5 },
+      facts = { ["step.ns"] = 1e7, ["output.path_ns"] = 9e6, ["output.steps_share"] = 1, ["part.output_ns"] = 8e5 },
+      tables = { activities = { { name = "$builtins print", kind = "output", path_ns = 9e6 } } } },
+    { name = "a loss whose computing is all that printing waits for", framework = "jax", format = "xspace",
+      finding = false,
+      facts = { ["step.ns"] = 1e7, ["output.path_ns"] = 9e6, ["output.steps_share"] = 1, ["part.output_ns"] = 2e5 },
+      tables = { activities = { { name = "$builtins print", kind = "output", path_ns = 9e6 } } } },
     { name = "a loss and an accuracy", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7, ["output.path_ns"] = 0, ["output.steps_share"] = 0,
                 ["torch.statistics_reads"] = 2, ["torch.statistics_ns"] = 3e6 },
