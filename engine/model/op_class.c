@@ -29,7 +29,9 @@ static const struct {
     { "*scaleddotproduct*|*attention*|*transformerencoderlayer*|*mhafwd*", OP_ATTENTION },
     { "*prepack*", OP_COPY }, /* weights, for a quantised layer */
     { "*convolution*|conv*|*conv1d*|*conv2d*|*conv3d*", OP_CONVOLUTION },
-    { "*lstmcell*|*grucell*|*rnntanhcell*|*rnnrelucell*|lstm|gru|*mkldnnrnn*", OP_CELL },
+    { "*lstmcell*|*grucell*|*rnntanhcell*|*rnnrelucell*|lstm|gru|rnntanh|rnnrelu|"
+      "*mkldnnrnn*",
+      OP_CELL },
     { "*matmul*|linear|linearrelu|lineardynamic*|linearreludynamic*|*linearpointwise*|mm|addmm|bmm|"
       "addmmactivation|baddbmm|mv|addmv|*packmm*|"
       "outer|dot*|*gemm*|"

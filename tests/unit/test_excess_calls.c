@@ -597,6 +597,26 @@ TEST(layers_of_attention_are_no_items)
     }
 }
 
+/* Layers that look at the one word of a round as a row of a matrix and back: what the last product
+ * of a layer makes is added to what it began with. Where another size is added, these are items. */
+TEST(layers_that_view_rows_are_no_items)
+{
+    for (int is_fed = 0; is_fed < 2; is_fed++) {
+        struct program program;
+
+        start(&program);
+        for (int layer = 0; layer < 8; layer++) {
+            run(&program, "aten::addmm", "f32[64] f32[1,16] f32[16,64]", 20000);
+            run(&program, "aten::tanh", "f32[1,1,64]", 5000);
+            run(&program, "aten::addmm", "f32[16] f32[1,64] f32[64,16]", 20000);
+            run(&program, "aten::add", is_fed ? "f32[1,1,16] f32[1,1,16]" : "f32[1,1,20]", 5000);
+        }
+        finish(&program);
+        assert_true((claimed(&program, "single-items") > 0) == !is_fed);
+        builder_free(&program.b);
+    }
+}
+
 /* A table of sines is written into zeros: four ops of 0.1 ms in each of two steps. A column is no
  * such table, but data that is written there: three. */
 TEST(tables_that_are_filled)

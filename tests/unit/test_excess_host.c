@@ -657,10 +657,11 @@ TEST(small_parts_of_an_update)
 /* Five heads of two linear layers and a softmax, and five gradients: of 20 us each they start 5 x 4
  * times, 4/5 of which is too much where starting costs 2 us: 6 x 2 us of each. A state that the
  * next round multiplies is no part, nor is one that it takes before that, with an axis more; where
- * there are fewer gradients of a weight than parts, they share it, and are of one batch. */
+ * there are fewer gradients of a weight than parts, they share it, and are of one batch; not where
+ * a recurrent layer takes one step in each, as a decoder that asks attention. */
 TEST(parts_side_by_side)
 {
-    enum { HEADS, RECURRENT, SIMULATION, FRAMES, CASES };
+    enum { HEADS, RECURRENT, SIMULATION, FRAMES, DECODER, CASES };
 
     for (int way = HEADS; way < CASES; way++) {
         const char    *rows = way == RECURRENT ? "f32[32,16] f32[16,16]" : "f32[32,64] f32[16,64]";
@@ -677,13 +678,15 @@ TEST(parts_side_by_side)
                 run(&program, "aten::mul", "f32[32,1,16] f32[64]", 20000);
             first = run(&program, "aten::linear", rows, 20000);
             tag = part ? tag : first;
+            if (way == DECODER)
+                run(&program, "aten::gru", "f32[32,1,16] f32[1,32,64] f32[192,16]", 20000);
             run(&program, "aten::linear", "f32[32,64] f32[8,64]", 20000);
             run(&program, "aten::softmax", "f32[32,16]", 20000);
         }
         run(&program, "aten::cat", "f32[32,16] f32[32,16] f32[32,16] f32[32,16] f32[32,16]", 2000);
         for (int part = 0; part < 5; part++)
             node(&program, "aten::mm", "f32[16,32] f32[32,64]", 20000);
-        if (way == FRAMES)
+        if (way == FRAMES || way == DECODER)
             builder_flow(&program.b, tag, tag, FLOW_FORWARD_BACKWARD);
         finish(&program);
         assert_true(fabs(claimed(&program, "side-by-side") -

@@ -20,6 +20,8 @@ TEST(names_tell_what_ops_do)
         { "Conv2DBackpropFilter", "convolution" },
         { "aten::mkldnn_convolution", "convolution" },
         { "aten::_scaled_dot_product_flash_attention", "attention" },
+        { "aten::rnn_tanh", "cell" },
+        { "aten::gru", "cell" },
         { "convert_fusion", "cast" },
         { "convert_element_type", "cast" },
         { "quantized::linear_dynamic", "product" },

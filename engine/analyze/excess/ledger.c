@@ -320,6 +320,18 @@ bool unit_is_forward_product(const struct work_unit *unit)
            (unit->op_class == OP_PRODUCT || unit->op_class == OP_CONVOLUTION);
 }
 
+bool unit_is_layer_of_one_step(const struct ledger *ledger, const struct work_unit *unit)
+{
+    const struct tensor *input = unit_input(ledger, unit, 0);
+    const struct tensor *state = unit_input(ledger, unit, 1); /* [layers, rows, width] */
+
+    if (unit->op_class != OP_CELL || !input || input->rank != 3 ||
+        !str_fits(unit_type(ledger, unit), "aten::lstm|aten::gru|aten::rnn_tanh|aten::rnn_relu"))
+        return false;
+    return state && state->rank == 3 ? input->dims[0] * input->dims[1] == state->dims[1]
+                                     : input->dims[0] == 1 || input->dims[1] == 1;
+}
+
 bool unit_is_forward_pause(const struct work_unit *unit)
 {
     return unit->kind == UNIT_PAUSE && unit->phase == UNIT_FORWARD;

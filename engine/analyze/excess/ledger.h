@@ -140,6 +140,9 @@ const struct tensor *unit_right(const struct ledger *ledger, const struct work_u
 /* A backward pass of PyTorch hands a gradient over to what has it. */
 bool                 unit_hands_gradient(const struct ledger *ledger, const struct work_unit *unit);
 bool                 unit_is_forward_product(const struct work_unit *unit); /* or a convolution */
+/* A layer over a sequence that is given one place of it, as for each round of a loop that carries
+ * its state on. */
+bool unit_is_layer_of_one_step(const struct ledger *ledger, const struct work_unit *unit);
 bool                 unit_is_forward_pause(const struct work_unit *unit);
 /* All that it takes are single numbers, as a counter, or parts of a sum that is one. */
 bool unit_is_of_numbers(const struct ledger *ledger, const struct work_unit *unit);

@@ -3,7 +3,8 @@
  * network: with their weights in one tensor each op would be started once, and back once. With the
  * same weights, as frames of a clip, they are of a batch that could be whole. None takes what
  * another made: a part is no operand of a product, nor of what comes before the first one, as a
- * state is in the next step of a recurrence or a simulation.
+ * state is in the next step of a recurrence or a simulation; and no recurrent layer or cell takes
+ * one step in each.
  */
 #include "analyze/excess/ledger.h"
 
@@ -57,6 +58,9 @@ static bool is_of_its_own(const struct finder *finder, size_t first, size_t leng
         const struct work_unit *unit = unit_at(finder, i);
         bool                    is_product = unit_is_forward_product(unit);
 
+        if (unit_is_layer_of_one_step(finder->ledger, unit) ||
+            str_fits(unit_type(finder->ledger, unit), "*_cell"))
+            return false;
         if (is_product ? same_dims(unit_left(finder->ledger, unit), part)
                        : !multiplies && takes(finder, i, part))
             return false;

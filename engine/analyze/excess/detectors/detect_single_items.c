@@ -186,11 +186,18 @@ static struct call look_at_call(const struct finder *finder, const struct rounds
     return call;
 }
 
+/* Layers look at rows of a sequence as rows of a matrix and back. */
+static bool is_like(const struct tensor *taken, const struct tensor *tensor)
+{
+    return same_dims(taken, tensor) ||
+           (tensor && tensor_count(tensor) > 1 && same_sizes(taken, tensor));
+}
+
 static bool takes_like(const struct finder *finder, const struct work_unit *unit,
                        const struct tensor *tensor)
 {
-    return same_dims(unit_input(finder->ledger, unit, 0), tensor) ||
-           same_dims(unit_input(finder->ledger, unit, 1), tensor);
+    return is_like(unit_input(finder->ledger, unit, 0), tensor) ||
+           is_like(unit_input(finder->ledger, unit, 1), tensor);
 }
 
 /* What a layer makes has these sizes, as far as its operands tell: convolutions that keep the

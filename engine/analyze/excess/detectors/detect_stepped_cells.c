@@ -16,15 +16,6 @@ struct finder {
     uint32_t          cell;
 };
 
-static bool is_layer_of_one_step(const struct ledger *ledger, const struct work_unit *unit)
-{
-    const struct tensor *input = unit_input(ledger, unit, 0);
-
-    return unit->op_class == OP_CELL && unit->is_trained && input && input->rank == 3 &&
-           (input->dims[0] == 1 || input->dims[1] == 1) &&
-           str_fits(unit_type(ledger, unit), "aten::lstm|aten::gru|aten::rnn_tanh|aten::rnn_relu");
-}
-
 static bool may_need_last(const struct work_unit *unit)
 {
     return unit->op_class == OP_PRODUCT || unit->op_class == OP_CONVOLUTION ||
@@ -52,7 +43,7 @@ static bool is_stepped(const struct finder *finder, const struct rounds *rounds,
             return false;
         if (!layers && may_need_last(unit))
             return false;
-        layers += is_layer_of_one_step(finder->ledger, unit);
+        layers += unit->is_trained && unit_is_layer_of_one_step(finder->ledger, unit);
     }
     return layers > 0;
 }
