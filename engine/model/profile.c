@@ -184,6 +184,30 @@ bool profile_stat(const struct profile *profile, enum stat_key key, uint32_t eve
     return true;
 }
 
+int profile_numbers(const struct profile *profile, uint32_t event, size_t place, int64_t *numbers,
+                    int most)
+{
+    struct str text, argument = { 0 };
+    int64_t    name;
+    int        count = 0;
+
+    if (!profile_stat(profile, STAT_CONCRETE_INPUTS, event, &name))
+        return 0;
+    text = profile_str(profile, (uint32_t)name);
+    for (size_t i = 0; i <= place; i++) {
+        (void)str_cut(&text, '"');
+        argument = str_cut(&text, '"');
+    }
+    if (str_starts(argument, STR("[")) && str_ends(argument, STR("]")))
+        argument = str_slice(argument, 1, argument.len - 1);
+    while (argument.len && count < most) {
+        if (!str_to_int64(str_trim(str_cut(&argument, ',')), &numbers[count]))
+            return 0;
+        count++;
+    }
+    return count;
+}
+
 double tensor_elements(const struct tensor *tensor)
 {
     double count = tensor->rank < 0 ? 0 : 1;

@@ -414,6 +414,10 @@ struct str      profile_str(const struct profile *profile, uint32_t name);
 const struct tensor *profile_op_input(const struct profile *profile, uint32_t op, uint32_t number);
 bool            profile_stat(const struct profile *profile, enum stat_key key, uint32_t event,
                              int64_t *value); /* O(log n); false: the event has none */
+/* The numbers of an op's scalar or list argument, by position: ["", "[2, 3]", "False"] has two at 1.
+ * Returns how many, up to `most`; 0: none were recorded there. */
+int profile_numbers(const struct profile *profile, uint32_t event, size_t place, int64_t *numbers,
+                    int most);
 /* Of a shape; 0 where it is unknown, in part or whole. */
 double          tensor_elements(const struct tensor *tensor);
 double          tensor_bytes(const struct tensor *tensor); /* the same of its bytes */

@@ -41,6 +41,28 @@ TEST(attention_is_spelled_out)
     builder_free(&program.b);
 }
 
+/* A sigmoid and a product of arrays, 3 + 2 ms. Not a product with a number. */
+TEST(a_gate_multiplies_arrays)
+{
+    for (int by_number = 0; by_number < 2; by_number++) {
+        struct program program;
+        struct err     err = { 0 };
+
+        start(&program);
+        program.b.profile.has_shapes = true;
+        call(&program, "aten::conv2d", "f32[8,3,64,64] f32[3,3,3,3]", 10000);
+        call(&program, "aten::sigmoid", "f32[8,3,64,64]", 3000);
+        call(&program, "aten::mul",
+             by_number ? "f32[8,3,64,64] f32[]" : "f32[8,3,64,64] f32[8,3,64,64]", 2000);
+        call(&program, "aten::conv2d", "f32[8,3,64,64] f32[3,3,3,3]", 10000);
+        builder_finish(&program.b);
+        assert_true(analysis_eager_idioms.run(&program.b.study, &err));
+        assert_true((facts_find_table(&program.b.study.facts, "eager_idioms")->row_count > 0) ==
+                    !by_number);
+        builder_free(&program.b);
+    }
+}
+
 /* Smoothed targets, one-hot, converted, scaled and shifted, before the log-softmax that they are
  * multiplied with: eight ops of 2 us, one of them the softmax, are one loss. */
 TEST(smoothed_targets_are_a_loss)
@@ -581,6 +603,33 @@ TEST(rounds_that_write_their_state_down)
         assert_true(analysis_eager_loops.run(&program.b.study, &err));
         assert_true(cell(&program, "eager_loops", "repeats") == 10);
         assert_true(cell(&program, "eager_loops", "is_handed_on") == (way == STATE));
+        builder_free(&program.b);
+    }
+}
+
+/* Ten rounds take 7 of 7 rows along the second axis, in another order: no slices. Not where they
+ * take 3. */
+TEST(rounds_that_take_a_whole_axis)
+{
+    for (int whole = 0; whole < 2; whole++) {
+        struct program program;
+        struct err     err = { 0 };
+
+        start(&program);
+        program.b.profile.has_shapes = true;
+        for (int i = 0; i < 10; i++) {
+            uint32_t tag =
+                call(&program, "aten::index_select",
+                     whole ? "f32[4,7,5] i64[] i64[7]" : "f32[4,7,5] i64[] i64[3]", 1000);
+
+            builder_stat(&program.b, tag, STAT_CONCRETE_INPUTS,
+                         (int64_t)builder_name(&program.b, "[\"\", \"1\", \"\"]"));
+            call(&program, "aten::mul", "f32[4,3,5]", 1000);
+        }
+        builder_finish(&program.b);
+        assert_true(analysis_eager_loops.run(&program.b.study, &err));
+        assert_true((facts_find_table(&program.b.study.facts, "eager_loops")->row_count > 0) ==
+                    !whole);
         builder_free(&program.b);
     }
 }

@@ -301,6 +301,30 @@ static bool is_chain(const struct matcher *matcher, size_t first, size_t end)
                           (!profile->has_shapes && are_passes(matcher, first, end)));
 }
 
+/* A gate multiplies arrays; what is only scaled by a number, as a picture of 0 to 1 to one of 0 to
+ * 255, is none. Without shapes that is not known. */
+static bool is_gate(const struct matcher *matcher, size_t first, size_t end)
+{
+    const struct profile *profile = matcher->study->profile;
+
+    for (size_t i = first; i < end; i++) {
+        uint32_t op = matcher->calls->list.items[matcher->call_of[i]].op;
+        bool     is_by_number = op != NO_ID && profile_op_input(profile, op, 1) &&
+                            profile_op_input(profile, op, 1)->rank == 0;
+
+        if (matcher->text[i] == '*' && !is_by_number)
+            return true;
+    }
+    return false;
+}
+
+static bool is_what_it_says(const struct matcher *matcher, size_t idiom, size_t first, size_t end)
+{
+    if (!idioms[idiom].pivots[0])
+        return is_chain(matcher, first, end);
+    return strcmp(idioms[idiom].name, "glu") != 0 || is_gate(matcher, first, end);
+}
+
 static void match_text(struct matcher *matcher)
 {
     struct str text = { matcher->text, matcher->len };
@@ -311,7 +335,7 @@ static void match_text(struct matcher *matcher)
         while (from < text.len &&
                pattern_find(matcher->patterns[i], text, from, spans, 1, &count) == PATTERN_YES) {
             from = spans[1] > spans[0] ? spans[1] : spans[0] + 1;
-            if (idioms[i].pivots[0] || is_chain(matcher, spans[0], spans[1]))
+            if (is_what_it_says(matcher, i, spans[0], spans[1]))
                 count_match(matcher, i, spans[0], spans[1]);
         }
     }

@@ -396,6 +396,25 @@ static bool take(struct finder *finder, const struct eager_cluster *cluster, uin
     return true;
 }
 
+/* As many elements as an axis has are taken along it: all of it in another order, or shifted, and
+ * no slice. */
+static bool takes_whole_axis(const struct profile *profile, const struct eager_call *call)
+{
+    const struct tensor *from = profile_op_input(profile, call->op, 0);
+    int64_t              axis;
+
+    if (!str_equal(profile_str(profile, call->type), STR("aten::index_select")) || !from ||
+        profile_numbers(profile, call->event, 1, &axis, 1) != 1)
+        return false;
+    axis += axis < 0 ? from->rank : 0;
+    if (axis < 0 || axis >= from->rank)
+        return false;
+    for (uint32_t i = 1; profile_op_input(profile, call->op, i); i++)
+        if (profile_op_input(profile, call->op, i)->rank == 1)
+            return profile_op_input(profile, call->op, i)->dims[0] == from->dims[axis];
+    return false;
+}
+
 /* Loops among the forward calls [first, end) of one step, the longest first. */
 static bool find_loops(struct finder *finder, uint32_t first, uint32_t end)
 {
@@ -409,7 +428,7 @@ static bool find_loops(struct finder *finder, uint32_t first, uint32_t end)
         const struct eager_call *call = &finder->calls->list.items[i];
         const struct eager_kind *kind = eager_round_kind(&finder->rounds, call->type);
 
-        if (kind->class != ANCHOR_NONE)
+        if (kind->class != ANCHOR_NONE && !takes_whole_axis(finder->study->profile, call))
             is_done =
                 add_anchor(finder, &rows, eager_round_key(call, (enum anchor_class)kind->class), i,
                            kind->most_between);

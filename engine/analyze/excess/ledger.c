@@ -349,27 +349,10 @@ bool unit_is_of_numbers(const struct ledger *ledger, const struct work_unit *uni
 int unit_numbers(const struct ledger *ledger, const struct work_unit *unit, size_t place,
                  int64_t *numbers, int most)
 {
-    const struct profile *profile = ledger->study->profile;
-    struct str            text, argument = { 0 };
-    int64_t               name;
-    int                   count = 0;
-
-    if (unit->frame == NO_ID || !profile_stat(profile, STAT_CONCRETE_INPUTS,
-                                              ledger->path->frames.items[unit->frame].event, &name))
-        return 0;
-    text = profile_str(profile, (uint32_t)name);
-    for (size_t i = 0; i <= place; i++) {
-        (void)str_cut(&text, '"');
-        argument = str_cut(&text, '"');
-    }
-    if (str_starts(argument, STR("[")) && str_ends(argument, STR("]")))
-        argument = str_slice(argument, 1, argument.len - 1);
-    while (argument.len && count < most) {
-        if (!str_to_int64(str_trim(str_cut(&argument, ',')), &numbers[count]))
-            return 0;
-        count++;
-    }
-    return count;
+    return unit->frame == NO_ID ? 0
+                                : profile_numbers(ledger->study->profile,
+                                                  ledger->path->frames.items[unit->frame].event,
+                                                  place, numbers, most);
 }
 
 bool unit_product_result(const struct ledger *ledger, const struct work_unit *unit,

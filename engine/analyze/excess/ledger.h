@@ -158,10 +158,8 @@ bool units_mark_backward(const struct ledger *ledger, uint32_t first, uint32_t l
 /* Charges a share of what is left of those to a cell. */
 bool ledger_claim_way_back(struct ledger *ledger, uint32_t cell, uint32_t first, uint32_t last,
                            double share);
-/* The numbers of an op's scalar or list argument, by position: ["", "[2, 3]", "False"] has two at 1.
- * Returns how many, up to `most`; 0: none were recorded there. */
 int unit_numbers(const struct ledger *ledger, const struct work_unit *unit, size_t place,
-                 int64_t *numbers, int most);
+                 int64_t *numbers, int most); /* see profile_numbers */
 /* What a product of rows with a matrix gives: the left operand with the columns of the right one.
  * false: the recording does not tell. */
 bool unit_product_result(const struct ledger *ledger, const struct work_unit *unit,
