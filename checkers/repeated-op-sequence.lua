@@ -645,6 +645,59 @@ local function both_ways(p, cfg)
   }
 end
 
+-- Rounds that normalise again and again, on arrays large enough that their ops do work: logarithms of sums, or sums
+-- that are divided by. Slices, products of layers, losses and sums of parts have nodes of their own.
+local NORMALISES = { "Logsumexp", "SoftmaxBackward", "DivBackward.*(Sum|Mv|Mm|Bmm)Backward",
+                     "(Sum|Mv|Mm|Bmm)Backward.*DivBackward", "ReciprocalBackward.*(Sum|Mv|Mm|Bmm)Backward",
+                     "(Sum|Mv|Mm|Bmm)Backward.*ReciprocalBackward" }
+local function is_settling(ops)
+  for node in ops:gmatch("(\\w+)Backward\\d*") do
+    if not node:find("^(Logsumexp|Log|Exp|Softmax|LogSoftmax|Sum|Mv|Mm|Bmm|Div|Reciprocal|Mul|Add|Sub|Neg|"
+        .. "Unsqueeze|Squeeze|View|UnsafeView|Expand|T|Transpose|Permute|Clamp|ClampMin|Alias|ReshapeAlias)$") then
+      return false
+    end
+  end
+  if ops:find("AccumulateGrad") then return false end
+  for _, pattern in ipairs(NORMALISES) do if ops:find(pattern) then return true end end
+  return false
+end
+
+-- The way back goes through rounds of the program that each normalise what the one before gave: as a rule such rounds
+-- come to rest, and what they come to has a gradient of its own.
+local function of_settling(p, cfg)
+  local step_ns, back, forward = p.fact["step.ns"], nil, nil
+  for row in p:table("sequences"):each() do
+    if row.repeats >= cfg.min_repeats and row.mean_op_ns >= cfg.min_settling_ns and is_settling(row.ops)
+        and (not back or row.total_ns > back.total_ns) then back = row end
+  end
+  if not back or back.total_ns < cfg.min_read_share * step_ns then return nil end
+  for row in p:table("sequences"):each() do
+    if not row.ops:find("Backward") and math.abs(row.repeats - back.repeats) <= 0.1 * back.repeats
+        and (not forward or row.total_ns > forward.total_ns) then forward = row end
+  end
+  if not forward then return nil end
+  return finding {
+    title = ("The way back goes through %s rounds that normalise: %s of each step"):format(fmt.whole(back.repeats),
+      fmt.ms(back.total_ns)),
+    severity = "info", locations = place_of(forward),
+    evidence = { { "backward a step", back.total_ns, "ns", share = math.min(1, back.total_ns / step_ns) },
+                 { "forward a step", forward.total_ns, "ns", share = math.min(1, forward.total_ns / step_ns) },
+                 { "rounds a step", back.repeats, "count" }, { "a round", forward.ops } },
+    condition = ("going back through %s rounds takes %s of the step, %s accepted"):format(fmt.whole(back.repeats),
+      fmt.pct(back.total_ns / step_ns), fmt.pct(cfg.min_read_share)),
+    remedy = { text = "Do the rounds come to rest, as Sinkhorn's and other fixed points do? Then run them without "
+                 .. "gradients and differentiate what they came to: the plan is the gradient of a transport's cost, "
+                 .. "and a fixed point takes one more round with gradients. End them when little changes. Rounds over "
+                 .. "the places of a sequence are needed.",
+               code = "with torch.no_grad():\n    for _ in range(rounds):\n        f, g = update(f, g, cost.detach())\n"
+                 .. "    plan = torch.exp(f[:, None] + g - cost / eps)\nloss = (plan * cost).sum()" },
+    -- Without gradients the way there keeps nothing, and writes where the last op's result lay.
+    impact = impact.exposed { ns = back.total_ns + 0.25 * forward.total_ns, low = 0.5 * back.total_ns,
+                              high = math.min(back.total_ns + 0.5 * forward.total_ns, step_ns) },
+    confidence = "low",
+  }
+end
+
 -- Ledger: a whole network is called again and again; its ops are no short sequence.
 local function of_calls(p, cfg)
   return p:in_excess {
@@ -692,6 +745,8 @@ return rule {
              doc = "part of their time that one larger op needs at least" },
     max_op_ns = { default = 20e3, min = 0, max = 1e9, unit = "ns",
       doc = "mean op, above which the ops do enough work each" },
+    min_settling_ns = { default = 8e3, min = 0, max = 1e9, unit = "ns",
+      doc = "mean op of rounds that normalise, from which their arrays are larger than the tags of a sequence" },
     min_many = { default = 100, min = 2, max = 1e7, unit = "count",
       doc = "repeats a step without a product, more than networks have layers" },
     max_tiny_ns = { default = 5e3, min = 0, max = 1e9, unit = "ns",
@@ -715,8 +770,9 @@ updated, tell that it is one; so are products or convolutions of the parts that 
 into, a channel each or a head, and joins again (three quarters to 0.95 of the ops for single channels, which use a lane
 of many). Rounds of
 small ops without any product, with as many rounds of their nodes in the backward pass, are a loop over parameters or
-items in the loss: priced as most of both. Silent where a rule knows the loop, for long ops, for rounds of a
-normalisation and a product, which are layers, and below min_share, or below min_many_share where more rounds than a
+items in the loss: priced as most of both. Longer ones that only normalise, as Sinkhorn's, are asked whether they come
+to rest, and priced as their way back and what it keeps. Silent where a rule knows the loop, for long ops, for rounds of
+a normalisation and a product, which are layers, and below min_share, or below min_many_share where more rounds than a
 network has layers are of ops that hardly do more than start: nine tenths of these ops go.]],
 
   check = function(p, cfg)
@@ -726,7 +782,7 @@ network has layers are of ops that hardly do more than start: nine tenths of the
       return skip { reason = "neither the ops of a graph nor those of eager PyTorch are recorded",
                     capture = "a host timeline" }
     end
-    local found = of_calls(p, cfg) or of_reads(p, cfg) or both_ways(p, cfg)
+    local found = of_calls(p, cfg) or of_reads(p, cfg) or both_ways(p, cfg) or of_settling(p, cfg)
     if found then return found end
     local worst = longest_loop(p, cfg)
     if not worst then return nil end
@@ -869,6 +925,26 @@ network has layers are of ops that hardly do more than start: nine tenths of the
           mean_op_ns = 4e3 },
         { ops = "AddBackward0 > MulBackward0 > PowBackward0 > LinalgVectorNormBackward0", repeats = 89,
           total_ns = 4e6, mean_op_ns = 8e3 } } } },
+    -- 6 ms, and a quarter of 4.
+    { name = "the way back through rounds that normalise", framework = "pytorch", finding = true, severity = "info",
+      impact_ns = 7e6, facts = { ["step.ns"] = 2e7, ["torch.forward_ns"] = 9e6 },
+      tables = { sequences = {
+        { ops = "aten::unsqueeze > aten::sub > aten::logsumexp > aten::neg", repeats = 60, total_ns = 4e6,
+          mean_op_ns = 25e3 },
+        { ops = "NegBackward0 > LogsumexpBackward0 > SubBackward0 > aten::sum > UnsqueezeBackward0", repeats = 59,
+          total_ns = 6e6, mean_op_ns = 20e3 } } } },
+    { name = "rounds that normalise a part of a sequence each", framework = "pytorch", finding = false,
+      facts = { ["step.ns"] = 2e7, ["torch.forward_ns"] = 9e6 },
+      tables = { sequences = {
+        { ops = "aten::select > aten::add > aten::logsumexp > aten::neg", repeats = 60, total_ns = 4e6,
+          mean_op_ns = 25e3 },
+        { ops = "NegBackward0 > LogsumexpBackward0 > AddBackward0 > aten::sum > SelectBackward0", repeats = 59,
+          total_ns = 6e6, mean_op_ns = 20e3 } } } },
+    { name = "rounds that normalise, and are not gone back through", framework = "pytorch", finding = false,
+      facts = { ["step.ns"] = 2e7, ["torch.forward_ns"] = 9e6 },
+      tables = { sequences = {
+        { ops = "aten::unsqueeze > aten::sub > aten::logsumexp > aten::neg", repeats = 60, total_ns = 4e6,
+          mean_op_ns = 25e3 } } } },
     -- Nine tenths of 1 and 2 ms.
     { name = "the largest of each group of rows", framework = "pytorch", finding = true, severity = "warn",
       impact_ns = 2.7e6, facts = { ["step.ns"] = 2e7, ["torch.forward_ns"] = 9e6 },
