@@ -40,6 +40,24 @@ local function separate_tables(p, cfg)
   }
 end
 
+-- Ledger: vectors of distances for all pairs of places.
+local function of_pairs(p, cfg)
+  if p.framework ~= "pytorch" or not p:has("excess") then return nil end
+  return p:in_excess {
+    flaw = "pair-vectors", min_share = cfg.min_pairs_share, severity = "info",
+    time = "looking the vectors up and adding up their gradients",
+    title = "A vector is looked up for each pair of places: %s of each step",
+    remedy = { text = "Multiply the queries with the vectors of all distances first, and let each pair take its score: "
+                 .. "by a gather, or, for distances one row further each, by a pad and a reshape (skewing, as the "
+                 .. "Music Transformer does). No vectors of pairs are made then, nor their gradients added up row "
+                 .. "after row.",
+               code = "s = F.pad(q @ distances.weight.mT, (1, 0))   # not torch.einsum('bhld,lrd->bhlr', q, "
+                 .. "distances(i - j))\ns = s.reshape(*s.shape[:2], n + 1, n)[:, :, 1:]   # causal: s[l, r] is of the "
+                 .. "distance l - r" },
+    confidence = "medium",
+  }
+end
+
 -- Vectors that an op beside them reduces, and no product there takes, are made for that op, if both cost more than any
 -- product.
 local function is_reduced(ops, product, cfg)
@@ -66,6 +84,8 @@ return rule {
                   doc = "share of the time of all ops from which this is said" },
     min_separate_share = { default = 0.1, min = 0, max = 1, unit = "share",
                            doc = "share of the step that starting the ops of each table takes" },
+    min_pairs_share = { default = 0.05, min = 0, max = 1, unit = "share",
+                        doc = "PyTorch: share of the step that vectors of pairs take, there and back" },
     min_classes = { default = 64, min = 2, max = 1e9, unit = "count",
                     doc = "smaller tables are cheap as a product" },
     min_step_share = { default = 0.05, min = 0, max = 1, unit = "share",
@@ -84,10 +104,13 @@ that widen integers to rows of classes (OneHot, SparseToDense, the counting of K
 n integers to n x classes), the product by an operand of that shape and a table of as many rows. Priced as the time of
 those ops, less what a gather costs. PyTorch on an accelerator: a table's dense gradient and its share of the update,
 priced as their time. A dozen tables and more that are looked up and updated one by one in a graph of TensorFlow: what
-starting their small ops takes.
+starting their small ops takes. PyTorch: vectors of distances that are looked up for each pair of places and multiplied
+with queries, which give fewer scores than the vectors have numbers: the lookups, there and back.
 Silent for small tables, small shares and what counts for histograms of summaries.]],
 
   check = function(p, cfg)
+    local pairs_found = of_pairs(p, cfg)
+    if pairs_found then return pairs_found end
     -- Only where an accelerator computes: on a host dense-embedding-gradient says it.
     if p:has("torch.embedding_rows") and not p:has("torch.forward_gap_ns") then
       local dense = of_pytorch(p, cfg)
@@ -252,6 +275,12 @@ Silent for small tables, small shares and what counts for histograms of summarie
   end,
 
   examples = {
+    { name = "vectors of distances for each pair of places", framework = "pytorch", format = "kineto", finding = true,
+      severity = "info", impact_ns = 2e6, facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "aten::embedding_dense_backward", type = "aten::embedding_dense_backward",
+                           self_ns = 2e6 } },
+                 excess = { { cell = 1, flaw = "pair-vectors", cause = "bytes", grade = "A", ns = 2e6, share = 0.2,
+                              op = "aten::embedding", detail = "vectors that are looked up for pairs" } } } },
     { name = "a dense gradient on an accelerator", format = "kineto", framework = "pytorch", finding = true,
       impact_ns = 5.4e6,
       facts = { ["step.ns"] = 1e7, ["torch.embedding_rows"] = 1e6, ["torch.embedding_lookups"] = 4096,

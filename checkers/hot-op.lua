@@ -54,6 +54,13 @@ local structures = {
     remedy = { text = "Let the library convolve: it makes no copies of what patches share.",
                code = "y = F.conv2d(x, weight, bias, padding=1)   "
                  .. "# not weight.flatten(1) @ F.unfold(x, 3, padding=1)" } },
+  { flaw = "wide-windows", time = "windows beyond their rows and columns, one after the other",
+    title = "Pooling looks at all values of wide windows that overlap: %s of each step too much",
+    remedy = { text = "Pool along one axis, then along the other of what that gave: sums, means and maxima are the "
+                 .. "same. Means of windows wider still come from running sums (cumsum) at any width; maxima of "
+                 .. "several widths from pooling the narrower one's result again.",
+               code = "y = F.avg_pool2d(x, (k, 1), 1, (k // 2, 0))\n"
+                 .. "y = F.avg_pool2d(y, (1, k), 1, (0, k // 2))   # not F.avg_pool2d(x, k, 1, k // 2)" } },
   { flaw = "dense-jacobian", time = "derivatives beyond those of the vectors",
     title = "A whole matrix of derivatives is made only to be multiplied with a few vectors: %s of each step",
     remedy = { text = "Multiply without the matrix: jax.jvp gives J v, jax.vjp gives J^T u, and the jvp of a gradient "
@@ -355,6 +362,16 @@ local function asked_of(p, row)
   return nil
 end
 
+-- Convolutions are gone back through twice for a penalty on gradients, as of a discriminator; what solves equations
+-- needs no convolution's.
+local function of_penalty(p)
+  if p.framework ~= "pytorch" or p:table("op_types"):where {
+      type = { like = "_convolution_double_backward|ConvolutionBackwardBackward" } }:count() == 0 then return nil end
+  return { text = " Gradients of gradients are made here, as for a penalty on them (R1, WGAN-GP): it is as good each "
+             .. "16th step, weighed 16 times, as StyleGAN2 does, or on a part of the batch.",
+           code = "if step % 16 == 0: loss = loss + 16 * r1(discriminator, real)   # not in each step" }
+end
+
 -- Time of all eager ops that an array takes part in, forward and back, by its sizes; the most of all, and of those
 -- about as costly the largest.
 local function costliest_array(p)
@@ -399,7 +416,7 @@ local function of_arrays(p, cfg)
     local row = array.rows[i]
     evidence[i] = { ("%s (%s) on %s"):format(row.type, row.phase, row.shapes), row.ns, "ns" }
   end
-  local asked, samples = asked_of(p, first), mixes_samples(p, first)
+  local asked, samples = asked_of(p, first) or of_penalty(p), mixes_samples(p, first)
   return finding {
     title = samples and samples.title or ("%s of each step goes to ops on arrays of %s"):format(
       fmt.pct(math.min(1, array.ns / step_ns)), array.dims),
@@ -437,8 +454,14 @@ local distinct_rows = { "Finding distinct rows takes",
     .. "the other. Where their numbers are small, counts at each place do without sorting.",
   "key = (rows[:, 0] * height + rows[:, 1]) * width + rows[:, 2]\n"
     .. "key, place = torch.unique(key, return_inverse=True)   # not torch.unique(rows, dim=0)" }
+local of_any_matrix = { "Eigenvalues of matrices of any form take",
+  "Where the matrices are symmetric, as covariances, kernels, Laplacians and A^T A are, eigh finds the same in a "
+    .. "part of the time, in real numbers and with vectors whose inverse is their transpose.",
+  "w, v = torch.linalg.eigh(c)   # not torch.linalg.eig(c)\n"
+    .. "root = (v * w.clamp(min=0).sqrt()[..., None, :]) @ v.mT   # any function of c; no inverse" }
 local rare_types = {
   ["aten::unique_dim"] = distinct_rows, ["aten::unique_dim_consecutive"] = distinct_rows,
+  ["aten::linalg_eig"] = of_any_matrix, ["aten::linalg_eigvals"] = of_any_matrix,
   ["aten::embedding_renorm_"] = { "Shortening rows of a table at each lookup takes",
     "Leave max_norm out: each lookup measures its rows and writes back those that are longer, one after the other, "
       .. "served rows as well. Shorten the whole table now and then, and once before it serves.",
@@ -446,26 +469,36 @@ local rare_types = {
       .. "with torch.no_grad(): table.weight.renorm_(2, 0, 1.0)   # each hundredth step" },
 }
 local function of_rare_op(p, cfg)
-  local step_ns, best, kind = p.fact["step.ns"], nil, nil
+  local step_ns, best, kind, first = p.fact["step.ns"], nil, nil, nil
   if not p:has("work") then return nil end
   for row in p:table("work"):where { type = { like = "^(?!.*dropout)." } }:each() do
     local known = rare_types[row.type] or rare[row.class or ""]
     if known and (not best or row.ns > best.ns) then best, kind = row, known end
   end
-  if not best or best.ns < cfg.min_array_share * step_ns then return nil end
+  if not best then return nil end
+  -- Others that decompose the same matrices go with it: an inverse of the vectors, solving on the way back.
+  local ns, dims = best.ns, (best.shapes or ""):match("^\\[[0-9,]+\\]")
+  for row in best.class == "decomposition" and dims and p:table("work"):where { class = best.class }:each()
+      or function() end do
+    local goes_with = row.type ~= best.type and row.shapes:sub(1, #dims) == dims
+    if goes_with then ns = ns + row.ns end
+    if goes_with and rare_types[row.type] then first, kind = row, rare_types[row.type] end
+  end
+  ns, best = math.min(ns, step_ns), first or best
+  if ns < cfg.min_array_share * step_ns then return nil end
   return finding {
-    title = ("%s %s of each step: %s on %s"):format(kind[1], fmt.ms(best.ns), best.type,
+    title = ("%s %s of each step: %s on %s"):format(kind[1], fmt.ms(ns), best.type,
       best.shapes and best.shapes ~= "" and best.shapes or "arrays"),
     severity = "info",
     subject = { op = best.type },
     locations = best.source_file and best.source_file ~= ""
       and { { file = best.source_file, line = best.source_line } } or {},
-    evidence = { { "what it takes a step", best.ns, "ns", share = math.min(1, best.ns / step_ns) },
+    evidence = { { "what it takes a step", ns, "ns", share = ns / step_ns },
                  { "kind of work", best.class }, { "calls a step", best.calls or 1, "count" } },
-    condition = ("it takes %s of the step, %s accepted"):format(fmt.pct(best.ns / step_ns),
+    condition = ("it takes %s of the step, %s accepted"):format(fmt.pct(ns / step_ns),
       fmt.pct(cfg.min_array_share)),
     remedy = { text = kind[2], code = kind[3] },
-    impact = impact.share { ns = math.min(best.ns, step_ns) },
+    impact = impact.share { ns = ns },
     confidence = "low",
   }
 end
@@ -721,19 +754,19 @@ work of which programs rarely need much (sorting, random numbers, decompositions
 beyond the products) is named with its line; its price, what it takes less a usual need, is a bound. In compiled
 programs of JAX, products that take less in another order, and matrices of derivatives that are only multiplied or of
 which only the diagonal is added up, are priced by their sizes; so are inverses that PyTorch multiplies with a few
-vectors, less a factor of the matrix, and products with unfolded pictures, as the copies and half of the products. Of
-PyTorch programs on a host a decomposition, a sort, a draw or rows of a table that each lookup shortens are named
-where they take a good part of the step, squares of weights in the loss are priced with their way back, else the
-array whose ops, forward and back, take most: what makes it smaller or needless saves them all. Of compiled programs
-of JAX it is the line that takes most, priced by all ops on the largest arrays where these are far larger than
-others: what made them large goes through all lines; where one line runs all, as fit() of Keras, its kinds of work
-are told; where it is loops of tiny ops, larger and fewer rounds are advised, and roots that diffrax finds in each step
-of an implicit solver are named as such. Elsewhere the type of op that takes most is named, or, where that takes less,
-all ops of a training step of PyTorch that no backward pass goes through; which share of it, and of TensorFlow's
-products and convolutions with their gradients, may go is not known, so its price is a bound. Kernels of an accelerator
-are ranked by the op that launched them where they are recorded, with how far they are from what the device can do, or
-why that is not known: a program that its kernels hold gets an answer. Silent when time is spread, or when ops are a
-small part of the step.]],
+vectors, less a factor of the matrix, products with unfolded pictures, as the copies and half of the products, and
+pooling over wide windows that overlap, less a pass along each axis. Of PyTorch programs on a host a decomposition, a
+sort, a draw or rows of a table that each lookup shortens are named where they take a good part of the step, squares of
+weights in the loss are priced with their way back, else the array whose ops, forward and back, take most: what makes it
+smaller or needless saves them all. Of compiled programs of JAX it is the line that takes most, priced by all ops on the
+largest arrays where these are far larger than others: what made them large goes through all lines; where one line runs
+all, as fit() of Keras, its kinds of work are told; where it is loops of tiny ops, larger and fewer rounds are advised,
+and roots that diffrax finds in each step of an implicit solver are named as such. Elsewhere the type of op that takes
+most is named, or, where that takes less, all ops of a training step of PyTorch that no backward pass goes through;
+which share of it, and of TensorFlow's products and convolutions with their gradients, may go is not known, so its price
+is a bound. Kernels of an accelerator are ranked by the op that launched them where they are recorded, with how far they
+are from what the device can do, or why that is not known: a program that its kernels hold gets an answer. Silent when
+time is spread, or when ops are a small part of the step.]],
 
   check = function(p, cfg)
     if p:has("kernels") and p:has("device.idle_share") then return of_kernels(p, cfg) end
@@ -799,6 +832,7 @@ small part of the step.]],
     local is_host = not p:has("device.idle_share")
     local products = { product = true, convolution = true, attention = true }
     local is_product = products[p:class_of(top[1].type)] or products[p:class_of(subject)]
+    local penalty = is_product and is_host and of_penalty(p)
     local ns, claimed = of_kind(p, top[1])
     if ns > top[1].self_ns then
       evidence[#evidence + 1] = { "with its gradients and others of its kind", ns, "ns",
@@ -814,11 +848,12 @@ small part of the step.]],
       remedy = { text = is_product
                    and ("Check that all of %s is needed: rows of padding, results that nothing reads, inputs larger "
                         .. "than the task needs, a type that this machine is slow in. Then larger batches."):format(
-                          subject)
+                          subject) .. (penalty and penalty.text or "")
                    or top[1].type:find("^CropAndResize") and CROPS
                    or of_dropout(p, top[1].type)
                    or p.framework ~= "jax" and moves[p:class_of(top[1].type)] or
-                        ("Begin with %s: fewer or smaller calls, lower precision, a fused form."):format(begin) },
+                        ("Begin with %s: fewer or smaller calls, lower precision, a fused form."):format(begin),
+                 code = penalty and penalty.code or nil },
       -- What of it is needed the recording cannot tell: some share of it may go.
       impact = p:has("device.idle_share") and impact.none()
         or impact.share { ns = math.min(ns, p.fact["step.ns"]) },
@@ -905,11 +940,25 @@ small part of the step.]],
       severity = "info", impact_ns = 3e6, facts = { ["step.ns"] = 1e7 },
       tables = { op_types = { { type = "aten::mm", self_ns = 3e6 }, { type = "aten::abs", self_ns = 1e6 } },
                  eager_untracked = { { type = "aten::abs", count = 32, ns = 1e6 } } } },
+    { name = "gradients of gradients of convolutions", framework = "pytorch", format = "kineto", finding = true,
+      severity = "info", impact_ns = 6e6, facts = { ["step.ns"] = 1e7 },
+      tables = { op_types = { { type = "aten::convolution_backward", self_ns = 6e6 },
+                              { type = "aten::_convolution_double_backward", self_ns = 1e5 } } } },
     { name = "rows that each lookup shortens", framework = "pytorch", format = "kineto", finding = true,
       severity = "info", facts = { ["step.ns"] = 1e7 },
       tables = { op_types = { { type = "aten::embedding_renorm_", self_ns = 6e6 } },
                  work = { { class = "embedding", type = "aten::embedding_renorm_", phase = "forward",
                             shapes = "[20000,64]x[256,50]", calls = 1, ns = 6e6 } } } },
+    -- 4 ms, and 2 of their own way back.
+    { name = "eigenvectors of matrices that may be symmetric", framework = "pytorch", format = "kineto",
+      finding = true, severity = "info", impact_ns = 6e6, facts = { ["step.ns"] = 1e7 },
+      tables = { op_types = { { type = "aten::linalg_eig", self_ns = 4e6 } },
+                 work = { { class = "decomposition", type = "aten::linalg_eig", phase = "forward",
+                            shapes = "[64,24,24]", calls = 1, ns = 4e6 },
+                          { class = "decomposition", type = "aten::linalg_solve", phase = "backward",
+                            shapes = "[64,24,24]x[64,24,24]", calls = 1, ns = 2e6 },
+                          { class = "decomposition", type = "aten::linalg_inv", phase = "forward",
+                            shapes = "[8,3,3]", calls = 1, ns = 1e6 } } } },
     { name = "distinct rows", framework = "pytorch", format = "kineto", finding = true,
       severity = "info", facts = { ["step.ns"] = 1e7 },
       tables = { op_types = { { type = "aten::unique_dim", self_ns = 6e6 } },

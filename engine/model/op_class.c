@@ -39,7 +39,7 @@ static const struct {
       OP_PRODUCT },
     { "ynn*", OP_PRODUCT }, /* XLA's fusions for YNNPACK */
     { "*einsum*", OP_PRODUCT },
-    { "*eigh|eigh*|*linalgeigh*|eig|*selfadjointeig*|*svd*|*cholesky*|qr|lu|*householder*|*"
+    { "*eigh|eigh*|*linalgeig*|eig|*selfadjointeig*|*svd*|*cholesky*|qr|lu|*householder*|*"
       "matrixinverse*|"
       "linalginv*|linalgpinv*|linalgsolve*|linalglu*|linalgqr*|linalgmatrixexp*|inverse|pinverse|"
       "*triangularsolve*",

@@ -40,6 +40,7 @@ TEST(names_tell_what_ops_do)
         { "TensorSliceDataset", "input" },
         { "lu", "decomposition" }, /* jax.lax.linalg.lu */
         { "aten::_linalg_eigh", "decomposition" },
+        { "aten::linalg_eigvals", "decomposition" },
         { "aten::_weight_norm", "reduce" },
         { "aten::_weight_int8pack_mm", "product" },
         { "custom-call", "other" },

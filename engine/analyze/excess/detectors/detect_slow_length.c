@@ -41,6 +41,22 @@ static int64_t chosen_length(const struct ledger *ledger, const struct work_unit
     return length;
 }
 
+/* The way back holds copies and sums beside the transforms, which take what they take for any
+ * length. */
+static bool claim_way_back(struct ledger *ledger, uint32_t cell, uint32_t at, double share)
+{
+    struct work_unit *units = ledger->units.items;
+    uint32_t          end = ledger->first_unit[units[at].step + 1];
+    bool             *marks = arena_new_array(ledger->scratch, bool, ledger->units.count);
+
+    if (!marks || !units_mark_backward(ledger, at, at, marks))
+        return false;
+    for (uint32_t u = at + 1; u < end; u++)
+        if (marks[u] && str_fits(unit_type(ledger, &units[u]), "*fft_*|*stft"))
+            ledger_claim(ledger, cell, &units[u], share);
+    return true;
+}
+
 static bool find(struct ledger *ledger, const struct detector *self)
 {
     struct chosen chosen = { .count = 0 };
@@ -61,7 +77,7 @@ static bool find(struct ledger *ledger, const struct detector *self)
                               "transforms of %lld points", (long long)length))
             return false;
         ledger_claim(ledger, cell, &ledger->units.items[u], 1 - kept);
-        if (!ledger_claim_way_back(ledger, cell, u, u, 1 - kept))
+        if (!claim_way_back(ledger, cell, u, 1 - kept))
             return false;
     }
     return true;
