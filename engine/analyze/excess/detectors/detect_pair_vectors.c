@@ -7,44 +7,45 @@
 enum { FARTHEST = 24 /* units behind the lookup */ };
 static const double LEAST_COPIES = 8, LEAST_SHARE = 0.005 /* of the steps */;
 
-/* A lookup of numbers in two dimensions, each row of the table many times: its result, of rank 3.
- */
-static bool is_of_pairs(const struct ledger *ledger, const struct work_unit *unit,
-                        struct tensor *vectors)
+/* The table of a lookup, or NULL. */
+static const struct tensor *table_of(const struct ledger *ledger, const struct work_unit *unit)
 {
     const struct tensor *table = unit_input(ledger, unit, 0);
-    const struct tensor *numbers = unit_input(ledger, unit, 1);
 
-    if (unit->kind != UNIT_OP || unit->phase != UNIT_FORWARD || !unit->is_trained || !table ||
-        !numbers || table->rank != 2 || numbers->rank != 2 ||
-        !str_fits(unit_type(ledger, unit), "aten::embedding|aten::index") ||
-        tensor_elements(numbers) < LEAST_COPIES * (double)table->dims[0])
-        return false;
-    *vectors = *numbers;
-    vectors->rank = 3;
-    vectors->dims[2] = table->dims[1];
-    return true;
+    return unit->kind == UNIT_OP && unit->phase == UNIT_FORWARD && unit->is_trained && table &&
+                   table->rank == 2 &&
+                   str_fits(unit_type(ledger, unit), "aten::embedding|aten::index")
+               ? table
+               : NULL;
 }
 
-/* The first product behind unit `u` takes those vectors, and a query of their length gives a score
- * for each of the other places: less than they are. */
-static bool gives_scores(const struct ledger *ledger, uint32_t u, const struct tensor *vectors)
+/* Vectors of a table for two axes of places, each of its rows many times. What an index takes is
+ * not recorded, so what a product takes has to tell. */
+static bool are_of_pairs(const struct tensor *vectors, const struct tensor *table)
+{
+    return vectors->rank == 3 && vectors->dims[2] == table->dims[1] &&
+           (double)vectors->dims[0] * (double)vectors->dims[1] >=
+               LEAST_COPIES * (double)table->dims[0];
+}
+
+/* The first product behind unit `u` takes vectors of pairs, and a query of their length gives a
+ * score for each of the other places: less than they are. */
+static bool gives_scores(const struct ledger *ledger, uint32_t u, const struct tensor *table)
 {
     uint32_t end = ledger->first_unit[ledger->units.items[u].step + 1];
 
     for (uint32_t i = u + 1; i < end && i <= u + FARTHEST; i++) {
         const struct work_unit *unit = &ledger->units.items[i];
-        const struct tensor    *queries = NULL, *input;
-        bool                    takes = false;
+        const struct tensor    *queries = NULL, *vectors = NULL, *input;
 
         for (uint32_t k = 0; unit_is_forward_product(unit) && (input = unit_input(ledger, unit, k));
              k++) {
-            if (same_dims(input, vectors))
-                takes = true;
+            if (are_of_pairs(input, table))
+                vectors = input;
             else if (input->rank >= 3)
                 queries = input;
         }
-        if (takes)
+        if (vectors)
             return queries && queries->dims[queries->rank - 1] == vectors->dims[2] &&
                    tensor_elements(queries) / (double)vectors->dims[2] * (double)vectors->dims[1] <
                        tensor_elements(vectors);
@@ -62,10 +63,9 @@ static bool find(struct ledger *ledger, const struct detector *self)
     if (!lookups)
         return false;
     for (uint32_t u = 0; ledger->is_torch && u < ledger->units.count; u++) {
-        struct tensor vectors;
+        const struct tensor *table = table_of(ledger, &ledger->units.items[u]);
 
-        if (!is_of_pairs(ledger, &ledger->units.items[u], &vectors) ||
-            !gives_scores(ledger, u, &vectors))
+        if (!table || !gives_scores(ledger, u, table))
             continue;
         lookups[count++] = u;
         ns += ledger->units.items[u].ns;
