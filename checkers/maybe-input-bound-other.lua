@@ -1,4 +1,31 @@
 -- Host code between steps takes long, and arrays enter from Python: input made in the loop.
+-- What takes long to become a tensor: lists, which are walked element by element, and large arrays, which are copied.
+local function of_conversions(p, cfg)
+  local step_ns, ns, calls, longest = p.fact["step.ns"], 0, 0, nil
+  local rows = p:table("activities"):where { on_leader = true, kind = "dispatch",
+    name = { like = "^(tf\\.constant|convert_to_tensor)" } }
+  for row in rows:top("path_self_ns", 8):each() do
+    if (row.path_self_ns or 0) >= cfg.min_long_ns * math.max(1, row.events or 1) then
+      ns, calls, longest = ns + row.path_self_ns, calls + (row.events or 1), longest or row.name
+    end
+  end
+  if ns < cfg.min_python_share * step_ns then return nil end
+  return finding {
+    title = ("Lists and arrays of Python take %s of each step to become tensors"):format(fmt.ms(ns)),
+    evidence = { { "making tensors of them a step", ns, "ns", share = math.min(1, ns / step_ns) },
+                 { "calls a step", calls, "count" }, { "in", longest } },
+    condition = ("long conversions take %s of the step, %s accepted"):format(fmt.pct(ns / step_ns),
+      fmt.pct(cfg.min_python_share)),
+    remedy = { text = "Stack lists by NumPy before, as they are walked element by element; make what stays the same a "
+                 .. "tensor once, before the loop; and keep what batches are drawn from in one array of the type that "
+                 .. "the model takes, as arrays are copied, too.",
+               code = "x = tf.constant(np.stack(windows))   # not tf.constant(windows), a list of arrays" },
+    impact = impact.replay { { "subtract", parts = { "host", "copy" }, ns = ns },
+                             fallback = impact.exposed { ns = ns } },
+    confidence = "medium",
+  }
+end
+
 return rule {
   id = "maybe-input-bound-other", api = 1, version = "1.0.0",
   title = "Unexplained host time, probably input made in Python",
@@ -16,6 +43,8 @@ return rule {
                    doc = "of that Python, the part before the step's first computation" },
     max_wait_share = { default = 0.05, min = 0, max = 1, unit = "share",
                        doc = "share of the step spent waiting for a tf.data pipeline, from which that is the matter" },
+    min_long_ns = { default = 300e3, min = 0, max = 1e12, unit = "ns",
+                    doc = "a conversion that takes as long on average is told by itself" },
     max_eager_share = { default = 0.2, min = 0, max = 1, unit = "share",
                         doc = "share of the step in eager ops, from which those are the matter" },
   },
@@ -23,10 +52,13 @@ return rule {
 The step has no input pipeline, spends its time in Python that leaves no event, and turns arrays into tensors: the batch
 is made in the loop, by one thread, while nothing else runs. Priced as that Python and the conversion, which a pipeline
 of TensorFlow ops would do beside the step; Python behind the step's last computation is left out. The same is said of
-what is made before the step beside a tf.data pipeline that keeps up. Silent where most Python comes behind the step's
+what is made before the step beside a tf.data pipeline that keeps up. Conversions that take long themselves, as those of
+lists, are told instead. Silent where most Python comes behind the step's
 first computation, where the step waits for such a pipeline or where it runs eagerly.]],
 
   check = function(p, cfg)
+    local conversions = of_conversions(p, cfg)
+    if conversions then return conversions end
     local step_ns, python_ns = p.fact["step.ns"], p.fact["host.python_ns"]
     local before_ns = p:has("host.python_before_ns") and p.fact["host.python_before_ns"]
     -- What comes behind the step's last computation takes its results: no batch is made of that.
@@ -99,6 +131,17 @@ first computation, where the step waits for such a pipeline or where it runs eag
                 ["eager.path_share"] = 0.01, ["host.python_before_ns"] = 3.05e6, ["input.wait_share"] = 0.3 },
       tables = { activities = { { name = "tf.constant", kind = "dispatch", on_leader = true, path_ns = 2.5e5 } },
                  iterators = { { name = "Iterator::Root::Prefetch", type = "Prefetch" } } } },
+    -- 4.7 ms of own time in each of two calls.
+    { name = "a list of arrays", framework = "tensorflow", finding = true, impact_ns = 9.4e6, replay = { 9.4e6 },
+      facts = { ["step.ns"] = 2.3e7, ["host.python_ns"] = 5e5, ["host.python_share"] = 0.02,
+                ["eager.path_share"] = 0.01 },
+      tables = { activities = { { name = "tf.constant", kind = "dispatch", on_leader = true, events = 2,
+                                  path_ns = 9.6e6, path_self_ns = 9.4e6 } } } },
+    { name = "many short conversions", framework = "tensorflow", finding = false,
+      facts = { ["step.ns"] = 6e7, ["host.python_ns"] = 1e6, ["host.python_share"] = 0.02,
+                ["eager.path_share"] = 0.7 },
+      tables = { activities = { { name = "tf.constant", kind = "dispatch", on_leader = true, events = 700,
+                                  path_ns = 2.5e7, path_self_ns = 1.4e7 } } } },
     { name = "eager ops", framework = "tensorflow", finding = false,
       facts = { ["step.ns"] = 6e7, ["host.python_ns"] = 1.8e7, ["host.python_share"] = 0.29,
                 ["eager.path_share"] = 0.7 },
