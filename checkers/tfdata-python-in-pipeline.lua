@@ -1,7 +1,7 @@
 -- Python code inside the input pipeline makes the step wait.
 local remedy = {
-  text = "Write the function in TensorFlow ops, or prepare the data once and store it as TFRecords. "
-    .. "More parallel calls do not help: Python runs one at a time.",
+  text = "Open and read files once, not for each item; write the function in TensorFlow ops, or prepare the data once "
+    .. "and store it as TFRecords. More parallel calls do not help: Python runs one at a time.",
   code = "ds = ds.batch(n).map(lambda x: tf.io.decode_csv(x, defaults), "
     .. "num_parallel_calls=tf.data.AUTOTUNE)",
 }
@@ -9,8 +9,8 @@ local remedy = {
 -- A generator or a PyDataset of Keras that is called once for each step makes whole batches.
 local of_batches = {
   text = "Each call makes a whole batch: work on all of its rows at once, with operations of whole arrays, rather than "
-    .. "row by row. Else prepare the data once, or write the function in TensorFlow ops. More parallel calls do not "
-    .. "help: Python runs one at a time.",
+    .. "row by row, and read files once, before, rather than a part of them in each call. Else prepare the data once, "
+    .. "or write the function in TensorFlow ops. More parallel calls do not help: Python runs one at a time.",
   code = "x = scaler.transform(table[start:stop])   # in __getitem__; not np.stack([f(row) for row in rows])",
 }
 
