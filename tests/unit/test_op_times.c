@@ -61,6 +61,30 @@ TEST(nested_calls)
     builder_free(&b);
 }
 
+/* A map's function on a thread of the pipeline takes 7 us, the same op of the model 2 us. */
+TEST(what_a_pipeline_computes)
+{
+    struct profile_builder b;
+    struct arena           scratch = { 0 };
+    struct op_times        times;
+    uint32_t               host, thread, pipeline;
+
+    host = builder_start_host(&b, FORMAT_XSPACE);
+    thread = builder_timeline(&b, host, NO_ID, "tf_Compute/1");
+    pipeline = builder_timeline(&b, host, NO_ID, "tf_data_private_threadpool/2");
+    builder_step(&b, host, 0, 100000);
+    builder_slice(&b, thread, "transpose", ACTIVITY_OP, 10000, 2000);
+    builder_slice(&b, thread, "conv", ACTIVITY_OP, 20000, 5000);
+    builder_slice(&b, pipeline, "transpose", ACTIVITY_OP, 10000, 7000);
+    builder_finish(&b);
+    assert_true(op_times_make(&b.study, &scratch, &times));
+    assert_true(find(&b, &times, "transpose")->self_ns == 9000);
+    assert_true(find(&b, &times, "transpose")->input_ns == 7000);
+    assert_true(find(&b, &times, "conv")->input_ns == 0);
+    arena_free(&scratch);
+    builder_free(&b);
+}
+
 /* Two steps. conv takes 3 us and, in two calls, 4 and 2 of which add takes 1: 3 and 5 us of its
  * own. add is in one step alone, and mul has no time of its own in either. */
 TEST(what_an_op_takes_at_its_fastest)

@@ -55,6 +55,7 @@ enum ops_column {
     CALLS,
     ROW_TOTAL_NS,
     ROW_SELF_NS,
+    INPUT_NS,
     MEAN_NS,
     ROW_MEDIAN_NS,
     FASTEST_NS,
@@ -81,6 +82,8 @@ static const struct column_spec op_columns[] = {
     [CALLS] = { "calls", UNIT_COUNT, "calls a step" },
     [ROW_TOTAL_NS] = { "total_ns", UNIT_NS, "time a step" },
     [ROW_SELF_NS] = { "self_ns", UNIT_NS, "time a step less the ops nested in it" },
+    [INPUT_NS] = { "input_ns", UNIT_NS,
+                   "of the self time, that on threads of a tf.data pipeline; none: no such" },
     [MEAN_NS] = { "mean_ns", UNIT_NS, "mean of one call" },
     [ROW_MEDIAN_NS] = { "median_ns", UNIT_NS, "median of one call" },
     [FASTEST_NS] = { "fastest_ns", UNIT_NS,
@@ -178,6 +181,8 @@ static bool fill_ops(struct study *study, const struct op_times *times, const ui
         emit_number(table, CALLS, row, time->calls / times->step_count);
         emit_number(table, ROW_TOTAL_NS, row, time->total_ns / times->step_count);
         emit_number(table, ROW_SELF_NS, row, time->self_ns / times->step_count);
+        if (time->input_ns > 0)
+            emit_number(table, INPUT_NS, row, time->input_ns / times->step_count);
         emit_number(table, MEAN_NS, row, time->total_ns / time->calls);
         emit_number(table, ROW_MEDIAN_NS, row, time->median_ns);
         if (time->fastest_ns > 0)

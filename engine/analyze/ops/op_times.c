@@ -113,6 +113,7 @@ struct str op_times_short_name(struct str name)
 struct call { /* one occurrence inside a window */
     uint32_t row, window;
     int64_t  duration_ns, self_ns;
+    bool     is_input; /* on a thread of a tf.data pipeline */
 };
 struct open_slice { /* an open event of the timeline being walked */
     uint32_t event;
@@ -307,6 +308,8 @@ static bool walk_event(struct collector *collector, uint32_t event, const struct
         collector->rows.items[call.row].last_device = device;
         collector->rows.items[call.row].device_count++;
     }
+    call.is_input =
+        device == NO_ID && str_starts(profile_str(profile, timeline->name), STR("tf_data_"));
     if (frame.op_call == SIZE_MAX && device == NO_ID)
         count_gap(collector, start_ns, frame.end_ns);
     if (call.row != NO_ID)
@@ -482,6 +485,7 @@ static bool settle(struct collector *collector, struct op_times *times, size_t w
         row->calls++;
         row->total_ns += (double)call->duration_ns;
         row->self_ns += (double)self_ns;
+        row->input_ns += call->is_input ? (double)self_ns : 0;
         first[call->row + 2]++;
         if (!op_time_is_host_op(collector->profile, row))
             continue;

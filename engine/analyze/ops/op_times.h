@@ -22,6 +22,7 @@ struct op_time {
     double   calls; /* over all used steps, like the rest; on accelerators the mean of them */
     double   total_ns;
     double   self_ns;   /* less the ops nested in it */
+    double   input_ns;  /* of that, what ran on threads of a tf.data pipeline */
     double   median_ns; /* of one call */
     double   fastest_ns; /* self time in the step in which that is least; 0: not in all steps */
 };
