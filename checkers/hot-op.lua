@@ -34,6 +34,8 @@ local moves = {
   copy = "Drop clones and contiguous() where a view does, write results where they are needed, keep one layout.",
 }
 for class in ("cast transpose sort decomposition one-hot"):gmatch("[a-z-]+") do moves[class] = classes[class][2] end
+local FREE_ORDER = " Of three matrices multiply those two first whose product is small: q (k^T v), as in linear "
+  .. "attention, needs no array of all pairs."
 -- Of TensorFlow's detectors, one op for all boxes.
 local CROPS = "Choose boxes before they are cut out: those above the score's threshold, or a sample of the proposals. "
   .. "Then fewer or smaller crops."
@@ -704,6 +706,53 @@ local function of_dropout(p, type)
       .. "unless batch_first=True." or "")
 end
 
+-- tape.jacobian and tape.batch_jacobian go back once for each output; TensorFlow names what they vectorize by pfor. The
+-- gradients of each example by weights are vectorized, too, and are as many as there are.
+local function of_each_output(p, cfg)
+  if p.framework ~= "tensorflow" or not p:has("ops") or not p:has("part.compute_ns")
+      or p:has("excess") and p:table("excess"):where { flaw = "row-jacobian" }:count() > 0 then
+    return nil
+  end
+  local ops, step_ns = p:table("ops"), p.fact["step.ns"]
+  local back = ops:where { name = { like = "^gradient_tape/.*/pfor/" } }
+  local all_ns, ns = ops:sum("self_ns"), back:sum("self_ns")
+  if ns <= 0 or back:where { name = { like = "/MatMul_1/pfor/|BackpropFilter" } }:count() > 0 then return nil end
+  ns = math.min(ns / all_ns * p.fact["part.compute_ns"], step_ns)
+  if ns < cfg.min_each_output * step_ns then return nil end
+  local worst = back:top("self_ns", 1):rows()[1]
+  return finding {
+    title = ("Going back for each output by itself takes %s of each step"):format(fmt.ms(ns)),
+    severity = "info",
+    subject = { op = worst.name },
+    evidence = { { "gradients of each output a step", ns, "ns", share = ns / step_ns }, { "mostly", worst.name } },
+    condition = ("they take %s of the step, %s accepted"):format(fmt.pct(ns / step_ns), fmt.pct(cfg.min_each_output)),
+    remedy = { text = "jacobian and batch_jacobian go back once for each output. By few inputs, as time or a price, go "
+                 .. "forwards, once for each of them; of outputs that are summed anyway take the gradient of the sum.",
+               code = "with tf.autodiff.ForwardAccumulator(t, tf.ones_like(t)) as forward: y = model(t)\n"
+                 .. "dy = forward.jvp(y)   # instead of tape.batch_jacobian(y, t)" },
+    impact = impact.share { ns = ns },
+    confidence = "low",
+  }
+end
+
+-- TensorFlow for processors takes oneDNN for convolutions, and names its ops _Mkl; where it found no instructions for
+-- it, or was told not to, for the sake of a message, its own kernels run, which take longer.
+local function of_plain_kernels(p, type)
+  if p.framework ~= "tensorflow" or p:has("device.idle_share") or p:class_of(type) ~= "convolution"
+      or p:table("op_types"):where { type = { like = "^_Mkl" } }:count() > 0 then
+    return nil
+  end
+  return { text = " No op runs by oneDNN, which convolves faster on x86 processors: if TF_ENABLE_ONEDNN_OPTS is 0, "
+             .. "which only silences TensorFlow's message at the start, unset it; else try it with 1.",
+           code = "TF_ENABLE_ONEDNN_OPTS=1 python train.py   # before TensorFlow is imported" }
+end
+
+-- Batches of products without a softmax between them, as in linear attention: which pair comes first is free.
+local function of_free_order(p, type)
+  return p.framework == "tensorflow" and (type:find("BatchMatMul", 1, true) or type:find("Einsum", 1, true))
+    and p:table("op_types"):where { type = { like = "^(_Mkl)?Softmax$" } }:count() == 0
+end
+
 return rule {
   id = "hot-op", api = 1, version = "1.0.0",
   title = "One type of op takes most of the time",
@@ -735,6 +784,8 @@ return rule {
                    doc = "share from which it is a warning" },
     min_step_share = { default = 0.10, min = 0, max = 1, unit = "share",
                        doc = "its self time over the step, below which it is not worth a look" },
+    min_each_output = { default = 0.25, min = 0, max = 1, unit = "share",
+                        doc = "TensorFlow: going back for each output by itself, over the step" },
     min_device_share = { default = 0.50, min = 0, max = 1, unit = "share",
                          doc = "kernel time over the step from which the device is what the program waits for" },
     min_untracked_share = { default = 0.2, min = 0, max = 1, unit = "share",
@@ -765,8 +816,9 @@ and roots that diffrax finds in each step of an implicit solver are named as suc
 most is named, or, where that takes less, all ops of a training step of PyTorch that no backward pass goes through;
 which share of it, and of TensorFlow's products and convolutions with their gradients, may go is not known, so its price
 is a bound. Kernels of an accelerator are ranked by the op that launched them where they are recorded, with how far they
-are from what the device can do, or why that is not known: a program that its kernels hold gets an answer. Silent when
-time is spread, or when ops are a small part of the step.]],
+are from what the device can do, or why that is not known: a program that its kernels hold gets an answer. TensorFlow's
+gradients of each output by itself are told together, and where its convolutions run without oneDNN, that is said.
+Silent when time is spread, or when ops are a small part of the step.]],
 
   check = function(p, cfg)
     if p:has("kernels") and p:has("device.idle_share") then return of_kernels(p, cfg) end
@@ -780,6 +832,8 @@ time is spread, or when ops are a small part of the step.]],
     if line then return line end
     for _, place in ipairs(costly(p, cfg)) do places[#places + 1] = place end
     if #places > 0 then return places end
+    local each = of_each_output(p, cfg)
+    if each then return each end
     -- PyTorch's compiler has ranges of its own among the ops: what they do is no op to make smaller.
     if p.framework == "pytorch" and p:has("part.compile_ns")
         and p.fact["part.compile_ns"] > cfg.max_compiling * p.fact["step.ns"] then return nil end
@@ -788,9 +842,11 @@ time is spread, or when ops are a small part of the step.]],
     if array then return array end
     local types, top = p:table("op_types"), {}
     local total_ns = types:sum("self_ns")
-    -- Collectives mostly wait for other ranks.
+    local ops = p:has("ops") and p:table("ops")
+    -- Collectives mostly wait for other ranks; what a pipeline prepares runs beside the step.
     for row in types:top("self_ns", 1e6):each() do
-      if row.kind ~= "collective" and not told_elsewhere[p:class_of(row.type)] and #top < 3 then
+      if row.kind ~= "collective" and not told_elsewhere[p:class_of(row.type)] and #top < 3
+          and not (ops and ops:where { type = row.type }:sum("input_ns") > 0.5 * row.self_ns) then
         top[#top + 1] = row
       end
     end
@@ -832,7 +888,7 @@ time is spread, or when ops are a small part of the step.]],
     local is_host = not p:has("device.idle_share")
     local products = { product = true, convolution = true, attention = true }
     local is_product = products[p:class_of(top[1].type)] or products[p:class_of(subject)]
-    local penalty = is_product and is_host and of_penalty(p)
+    local hint = is_product and is_host and of_penalty(p) or of_plain_kernels(p, top[1].type)
     local ns, claimed = of_kind(p, top[1])
     if ns > top[1].self_ns then
       evidence[#evidence + 1] = { "with its gradients and others of its kind", ns, "ns",
@@ -848,12 +904,12 @@ time is spread, or when ops are a small part of the step.]],
       remedy = { text = is_product
                    and ("Check that all of %s is needed: rows of padding, results that nothing reads, inputs larger "
                         .. "than the task needs, a type that this machine is slow in. Then larger batches."):format(
-                          subject) .. (penalty and penalty.text or "")
+                          subject) .. (hint and hint.text or of_free_order(p, top[1].type) and FREE_ORDER or "")
                    or top[1].type:find("^CropAndResize") and CROPS
                    or of_dropout(p, top[1].type)
                    or p.framework ~= "jax" and moves[p:class_of(top[1].type)] or
                         ("Begin with %s: fewer or smaller calls, lower precision, a fused form."):format(begin),
-                 code = penalty and penalty.code or nil },
+                 code = hint and hint.code or nil },
       -- What of it is needed the recording cannot tell: some share of it may go.
       impact = p:has("device.idle_share") and impact.none()
         or impact.share { ns = math.min(ns, p.fact["step.ns"]) },
@@ -863,6 +919,28 @@ time is spread, or when ops are a small part of the step.]],
   end,
 
   examples = {
+    -- 6 of 8 ms of ops, and 9 ms that compute: 6.75 ms.
+    { name = "derivatives of each output", framework = "tensorflow", format = "xspace", finding = true,
+      impact_ns = 2.7e6,
+      facts = { ["step.ns"] = 1e7, ["part.compute_ns"] = 9e6 },
+      tables = { op_types = { { type = "_MklMatMul", kind = "op", self_ns = 8e6 } },
+                 ops = { { name = "gradient_tape/net/dense/MatMul/MatMul/pfor/MatMul", type = "_MklMatMul",
+                           self_ns = 6e6 },
+                         { name = "net/dense/MatMul", type = "_MklMatMul", self_ns = 2e6 } } } },
+    { name = "gradients of each example by weights", framework = "tensorflow", format = "xspace", finding = true,
+      facts = { ["step.ns"] = 1e7, ["part.compute_ns"] = 9e6 },
+      tables = { op_types = { { type = "_MklMatMul", kind = "op", self_ns = 8e6 } },
+                 ops = { { name = "gradient_tape/net/dense/MatMul/MatMul_1/pfor/MatMul", type = "_MklMatMul",
+                           self_ns = 6e6 },
+                         { name = "net/dense/MatMul", type = "_MklMatMul", self_ns = 2e6 } } } },
+    { name = "what a pipeline computes", framework = "tensorflow", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { op_types = { { type = "_MklTranspose", kind = "op", self_ns = 5e6 } },
+                 ops = { { name = "transpose", type = "_MklTranspose", self_ns = 5e6, input_ns = 4.5e6 } } } },
+    { name = "convolutions without oneDNN", framework = "tensorflow", format = "xspace", finding = true,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { op_types = { { type = "Conv2D", kind = "op", self_ns = 5e6 } },
+                 ops = { { name = "net/Conv2D", type = "Conv2D", self_ns = 5e6 } } } },
     { name = "PyTorch compiles", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7, ["part.compile_ns"] = 9e6 },
       tables = { op_types = { { type = "async_compile.wait", kind = "op", self_ns = 7e6, calls = 0.4 },
