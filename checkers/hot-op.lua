@@ -34,8 +34,8 @@ local moves = {
   copy = "Drop clones and contiguous() where a view does, write results where they are needed, keep one layout.",
 }
 for class in ("cast transpose sort decomposition one-hot"):gmatch("[a-z-]+") do moves[class] = classes[class][2] end
-local FREE_ORDER = " Of three matrices multiply those two first whose product is small: q (k^T v), as in linear "
-  .. "attention, needs no array of all pairs."
+local FREE_ORDER = " Where three matrices are multiplied, as in linear attention, begin with the two whose product is "
+  .. "small: q (k^T v) needs no array of all pairs."
 -- Of TensorFlow's detectors, one op for all boxes.
 local CROPS = "Choose boxes before they are cut out: those above the score's threshold, or a sample of the proposals. "
   .. "Then fewer or smaller crops."
@@ -736,9 +736,11 @@ local function of_each_output(p, cfg)
 end
 
 -- TensorFlow for processors takes oneDNN for convolutions, and names its ops _Mkl; where it found no instructions for
--- it, or was told not to, for the sake of a message, its own kernels run, which take longer.
+-- it, or was told not to, for the sake of a message, its own kernels run, which take longer. Records that sessions make
+-- name the graph's ops, whatever ran them.
 local function of_plain_kernels(p, type)
-  if p.framework ~= "tensorflow" or p:has("device.idle_share") or p:class_of(type) ~= "convolution"
+  if p.framework ~= "tensorflow" or p.format ~= "xspace" or p:has("device.idle_share")
+      or p:class_of(type) ~= "convolution"
       or p:table("op_types"):where { type = { like = "^_Mkl" } }:count() > 0 then
     return nil
   end
