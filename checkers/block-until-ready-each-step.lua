@@ -74,6 +74,25 @@ local IN_LIBRARY = {
     .. "step = jax.jit(lambda arrays, batch: update(eqx.combine(arrays, static), batch))",
 }
 
+-- A program that hands nothing on to its next run and does not go backward answers: who asked wants what it gives.
+local function is_answer(p)
+  local name = p.fact["runs.main_program"]
+  if not name or not p:has("programs") or not p:has("ops") then return false end
+  local program = p:table("programs"):where { program = name }
+  return program:count() > 0 and program:max("state") == 0 and
+    p:table("ops"):where { scope = { like = "transpose\\(jvp" } }:count() == 0
+end
+
+local LOSSES = { text = "Keep losses on the device and read them every N steps.",
+                 code = "if step % 10 == 0: print(float(loss))" }
+
+local ANSWERS = {
+  text = "Where the next rows are there already, call with them before this answer is read, so that two or three "
+    .. "calls are on their way. A caller that waits for its answer needs it read: then only what lies around the call "
+    .. "can be less.",
+  code = "pending.append(answer(params, rows))\nif len(pending) > 2: send(np.asarray(pending.pop(0)))",
+}
+
 return rule {
   id = "block-until-ready-each-step", api = 1, version = "1.0.0",
   title = "The loop waits for every step's result",
@@ -113,7 +132,8 @@ reads: priced as a loop in one program, unless most runs only take numbers out o
 that runs several times beside one that goes backward, and is read, is validation: priced as its runs. With an
 accelerator many waits are results that are read one by one: priced without the time in which the device waits for that,
 and with the host's work beside the rest. Where it is the call of a library that waits for the program that it starts,
-it is a note. Without an accelerator, where computing takes the host's own cores, a little work that could run beside it
+it is a note, and so where the program answers (it hands nothing on and does not go backward), as who asked may need it.
+Without an accelerator, where computing takes the host's own cores, a little work that could run beside it
 is a bound. Silent where few steps wait or the host has little to do.]],
 
   check = function(p, cfg)
@@ -171,16 +191,17 @@ is a bound. Silent where few steps wait or the host has little to do.]],
       little_ns = type(saved_ns) == "number" and math.min(saved_ns, hidden_ns) or hidden_ns
     end
     local is_little = not p:has("device.idle_share") and little_ns < cfg.min_sure_share * step_ns
+    local answers = is_answer(p)
     local by_library = p:has("sync.library_steps_share") and p.fact["sync.library_steps_share"] >= cfg.min_steps_share
     return finding {
       title = (by_library and "A library's call waits for the program that it starts; %s of host work could overlap"
+        or answers and "Each answer is read before the next is asked for; %s of host work could overlap"
         or "The loop waits for each step; %s of host work could overlap"):format(fmt.ms(hidden_ns)),
-      severity = (by_library or is_little) and "info" or "warn",
+      severity = (by_library or is_little or answers) and "info" or "warn",
       evidence = evidence, locations = locations,
       condition = ("%s of the steps wait for a result, %s accepted; host work takes %s of the step"):format(
         fmt.pct(steps_share), fmt.pct(cfg.min_steps_share), fmt.pct(lead_ns / step_ns)),
-      remedy = by_library and IN_LIBRARY or { text = "Keep losses on the device and read them every N steps.",
-                                              code = "if step % 10 == 0: print(float(loss))" },
+      remedy = by_library and IN_LIBRARY or answers and ANSWERS or LOSSES,
       impact = is_little and impact.share { ns = little_ns } or impact.replay { overlap },
       confidence = is_little and "low" or "medium",
     }
@@ -194,6 +215,19 @@ is a bound. Silent where few steps wait or the host has little to do.]],
       impact_ns = 1e6,
       facts = { ["step.ns"] = 1e7, ["sync.count"] = 1, ["sync.path_ns"] = 9e6, ["sync.steps_share"] = 1,
                 ["host.lead_ns"] = 1e6, ["part.compute_ns"] = 9e6, ["part.copy_ns"] = 0 } },
+    { name = "a server reads its answers", framework = "jax", finding = true, severity = "info", replay = { 4e6, 4e6 },
+      facts = { ["step.ns"] = 1e7, ["sync.count"] = 1, ["sync.path_ns"] = 6e6, ["sync.steps_share"] = 1,
+                ["host.lead_ns"] = 4e6, ["part.compute_ns"] = 6e6, ["part.copy_ns"] = 0,
+                ["runs.main_program"] = "jit_score" },
+      tables = { programs = { { program = "jit_score", results = 1, state = 0 } },
+                 ops = { { name = "dot", module = "jit_score", scope = "jit(score)/dot", self_ns = 5e6 } } } },
+    { name = "a chain that is read each step", framework = "jax", finding = true, severity = "warn",
+      replay = { 4e6, 4e6 },
+      facts = { ["step.ns"] = 1e7, ["sync.count"] = 1, ["sync.path_ns"] = 6e6, ["sync.steps_share"] = 1,
+                ["host.lead_ns"] = 4e6, ["part.compute_ns"] = 6e6, ["part.copy_ns"] = 0,
+                ["runs.main_program"] = "jit_sample" },
+      tables = { programs = { { program = "jit_sample", results = 2, state = 1 } },
+                 ops = { { name = "dot", module = "jit_sample", scope = "jit(sample)/dot", self_ns = 5e6 } } } },
     { name = "a library's call waits itself", framework = "jax", finding = true, severity = "info",
       replay = { 4e6, 4e6 },
       facts = { ["step.ns"] = 1e7, ["sync.count"] = 1, ["sync.path_ns"] = 6e6, ["sync.steps_share"] = 1,

@@ -76,16 +76,58 @@ local function beside(p, cfg, builds, setup_ns)
   }
 end
 
+-- Calls a step of a function that Keras compiled for JAX: the runtime notes each of them twice, one within the other.
+local function compiled_calls(activities, name)
+  local calls = activities:where { kind = "dispatch", name = { like = "^PjitFunction\\(" .. name .. "\\)$" } }
+  return (calls:max("events") or 0) / 2
+end
+
+-- JAX: each call of predict makes its iterator, its callbacks and a copy of the model's state in Python. Where Python
+-- was not recorded, a call for many batches is told by the little that lies between runs of the compiled function.
+local function on_jax(p, cfg)
+  local activities, step_ns = p:table("activities"), p.fact["step.ns"]
+  local runs = compiled_calls(activities, "predict_step")
+  local host_ns = p:has("part.host_ns") and p.fact["part.host_ns"] or 0
+  if runs < cfg.min_beside or host_ns < cfg.min_share * step_ns then return nil end
+  local is_beside = compiled_calls(activities, "train_step") >= cfg.min_beside
+  local frames = activities:where { kind = "python", name = { like = p:names("keras_predict_frame") } }
+  if activities:where { kind = "python" }:count() > 0 then
+    if (frames:max("events") or 0) < cfg.min_single_batch * runs then return nil end
+  elseif host_ns < cfg.min_setup_ns * runs then
+    return nil
+  end
+
+  return finding {
+    title = (is_beside and "predict is called beside training: the host takes %s of each step" or
+      "predict is called for single batches: the host takes %s of each step"):format(fmt.ms(host_ns)),
+    evidence = { { "host work a step", host_ns, "ns", share = math.min(host_ns / step_ns, 1) },
+                 { "runs of predict's function a step", runs, "count" } },
+    condition = ("%s of the step is host work, %s accepted; %s runs of predict's function a step"):format(
+      fmt.pct(host_ns / step_ns), fmt.pct(cfg.min_share), fmt.count(runs)),
+    remedy = is_beside and
+      { text = "Ask the model less often: once an epoch, or once for all rows that were gathered.",
+        code = "model.predict(rows, batch_size=256)   # in on_epoch_end, not in on_train_batch_end" } or
+      { text = "Call predict once for all rows. Where rows come one after the other, compile the model's own call.",
+        code = "answer = jax.jit(lambda t, n, x: model.stateless_call(t, n, x, training=False)[0])\n"
+          .. "trained, other = model.trainable_variables, model.non_trainable_variables\n"
+          .. "state = [v.value for v in trained], [v.value for v in other]\n"
+          .. "y = answer(*state, rows)   # rows padded to few sizes" },
+    impact = impact.replay(without_setup(cfg)),
+    confidence = "high",
+  }
+end
+
 return rule {
   id = "predict-in-loop", api = 1, version = "1.0.0",
   title = "predict is called in a loop",
   category = "host", severity = "error",
   formats = { "xspace" },
   needs = { "step.ns", "activities", "eager.function_calls", "step.used" },
-  cause = "host", tags = { "tensorflow", "keras", "host" },
+  cause = "host", tags = { "tensorflow", "jax", "keras", "host" },
   more_specific_than = { "eager-heavy", "host-bound", "steps-per-execution-1", "input-bound-step",
                          "recompile-in-steady-state", "batch-too-small", "step-boundary-gap",
-                         "tfdata-shuffle-buffer" },
+                         "tfdata-shuffle-buffer", "jax-device-put-in-loop", "block-until-ready-each-step",
+                         "python-in-step" },
   params = {
     min_calls = { default = 3, min = 2, max = 1e6, unit = "count",
                   doc = "datasets built a step from which calls are said to be in a loop" },
@@ -96,6 +138,10 @@ return rule {
                    doc = "datasets built a step from which each step is a call of its own" },
     max_batches = { default = 4, min = 1, max = 1e6, unit = "count",
                     doc = "batches of such a call: with more the model itself cannot take them at once" },
+    min_single_batch = { default = 0.5, min = 0, max = 1, unit = "ratio",
+                         doc = "calls of predict for each run of its function on JAX, from which each has one batch" },
+    min_setup_ns = { default = 6e5, min = 0, max = 1e12, unit = "ns",
+                     doc = "host work for each run on JAX from which it is a call's, where Python was not recorded" },
     min_alone = { default = 0.8, min = 0, max = 1, unit = "share",
                   doc = "share of such a step that goes without the set-up" },
     left = { default = 0.05, min = 0, max = 1, unit = "ratio",
@@ -109,10 +155,11 @@ for one row at a time, that set-up is the work. Priced as all of the step but on
 model itself leave out, whichever is more. A call beside
 each training step, to validate or from a callback, costs the same, and so does a call of fit for each batch: priced as
 all but a twentieth of what the step spends outside of ops. Where each step is one call, it is told if next to nothing
-of it is the model's.
+of it is the model's. On JAX the host's work goes, but for the same twentieth.
 Silent where a step builds few datasets, and for single calls without other functions.]],
 
   check = function(p, cfg)
+    if p.framework == "jax" then return on_jax(p, cfg) end
     local made =
       p:table("activities"):where { name = { like = p:names("tf_makes_iterator") } }
     local builds = made:max("events") or 0
@@ -199,6 +246,29 @@ Silent where a step builds few datasets, and for single calls without other func
                                 { name = "EagerLocalExecute: __inference_train_8", kind = "dispatch", events = 1 },
                                 { name = "EagerLocalExecute: __inference_metrics_9", kind = "dispatch",
                                   events = 1 } } } },
+    { name = "JAX: a call for each request", framework = "jax", finding = true, replay = { 2.3e6 },
+      facts = { ["step.ns"] = 3.8e6, ["eager.function_calls"] = 0, ["step.used"] = 15, ["part.host_ns"] = 2.4e6 },
+      tables = { activities = { { name = "PjitFunction(predict_step)", kind = "dispatch", events = 2 },
+                                { name = "$trainer.py:652 predict", kind = "python", events = 0.7 } } } },
+    { name = "JAX: one call for many batches", framework = "jax", finding = false,
+      facts = { ["step.ns"] = 3.8e6, ["eager.function_calls"] = 0, ["step.used"] = 15, ["part.host_ns"] = 2.4e6 },
+      tables = { activities = { { name = "PjitFunction(predict_step)", kind = "dispatch", events = 2 },
+                                { name = "$trainer.py:652 predict", kind = "python", events = 0.3 } } } },
+    { name = "JAX without Python: much between runs", framework = "jax", finding = true, replay = { 1.2e6 },
+      facts = { ["step.ns"] = 1.3e6, ["eager.function_calls"] = 0, ["step.used"] = 15, ["part.host_ns"] = 1.2e6 },
+      tables = { activities = { { name = "PjitFunction(predict_step)", kind = "dispatch", events = 2 } } } },
+    { name = "JAX without Python: little between runs", framework = "jax", finding = false,
+      facts = { ["step.ns"] = 6e5, ["eager.function_calls"] = 0, ["step.used"] = 15, ["part.host_ns"] = 3e5 },
+      tables = { activities = { { name = "PjitFunction(predict_step)", kind = "dispatch", events = 2 } } } },
+    { name = "JAX: the model is most of it", framework = "jax", finding = false,
+      facts = { ["step.ns"] = 1e7, ["eager.function_calls"] = 0, ["step.used"] = 15, ["part.host_ns"] = 2.4e6 },
+      tables = { activities = { { name = "PjitFunction(predict_step)", kind = "dispatch", events = 2 },
+                                { name = "$trainer.py:652 predict", kind = "python", events = 1 } } } },
+    { name = "JAX: from a callback of fit", framework = "jax", finding = true, replay = { 2e6 },
+      facts = { ["step.ns"] = 4.2e6, ["eager.function_calls"] = 0, ["step.used"] = 15, ["part.host_ns"] = 2.2e6 },
+      tables = { activities = { { name = "PjitFunction(train_step)", kind = "dispatch", events = 2.2 },
+                                { name = "PjitFunction(predict_step)", kind = "dispatch", events = 2 },
+                                { name = "$trainer.py:652 predict", kind = "python", events = 1 } } } },
     { name = "one call", finding = false,
       facts = { ["step.ns"] = 1e8, ["eager.function_calls"] = 1, ["step.used"] = 4 },
       tables = { activities = { { name = "MakeIterator::RootDataset", kind = "input-work", events = 2,
