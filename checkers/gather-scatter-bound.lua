@@ -239,6 +239,32 @@ local function of_rows_apart(p, cfg)
   }
 end
 
+-- What a search carries along for each candidate, though it is the same for all of them.
+local function of_moved_rows(p, cfg)
+  return p:has("excess") and p:in_excess {
+    flaw = "moved-rows", min_share = cfg.min_moved, time = "moving rows", loud_share = 0.15, confidence = "medium",
+    title = "Rows of arrays that never change are put into another order in each call: %s a step",
+    remedy = { text = "Leave them where they are. What is the same for all candidates of a row, as keys and values of "
+                 .. "its source, keep once for each row and let its candidates share it; of the rest keep the order "
+                 .. "as numbers.",
+               code = "own = jax.tree.map(lambda a: a[rows], own)   # not source: scores of q [batch, beams, ...] "
+                 .. "and keys [batch, ...]" },
+  }
+end
+
+-- A matrix that is given entry by entry, in a sparse format or as edges of a graph, though many of its entries are.
+local function of_listed_matrix(p, cfg)
+  return p:has("excess") and p:in_excess {
+    flaw = "listed-matrix", min_share = cfg.min_listed, time = "looking up and adding up rows for its entries",
+    title = "A matrix that is well filled is multiplied entry by entry: %s of each step",
+    loud_share = 0.15, confidence = "medium",
+    remedy = { text = "Multiply by the whole matrix, zeros and all: a sparse format, or a sum over edges, pays where a "
+                 .. "few in a hundred entries or less are not zero.",
+               code = "y = dense @ x   # dense = sparse.todense(), once; or jnp.zeros((n, m)).at[dst, src].add(w), "
+                 .. "not segment_sum(w[:, None] * x[src], dst, n)" },
+  }
+end
+
 -- On an accelerator kernels say what ops only enqueue.
 local function of_device(p, cfg)
   local kernels = p:table("kernels")
@@ -313,6 +339,10 @@ return rule {
     min_copy_ns = { default = 1e5, min = 0, max = 1e12, unit = "ns", doc = "one such copy, on average" },
     min_apart = { default = 0.08, min = 0, max = 1, unit = "share",
                   doc = "of the step, rows whose numbers lie apart from which this is said" },
+    min_moved = { default = 0.08, min = 0, max = 1, unit = "share",
+                  doc = "of the step, moving rows that never change from which this is said" },
+    min_listed = { default = 0.08, min = 0, max = 1, unit = "share",
+                   doc = "of the step, products with a listed matrix that is well filled from which this is said" },
     min_masks = { default = 0.08, min = 0, max = 1, unit = "share",
                   doc = "of the step, picking elements of matrices by masks from which this is said" },
     min_loud_masks = { default = 0.15, min = 0, max = 1, unit = "share",
@@ -344,13 +374,16 @@ Matrices of a small variable that are gathered for each row, multiplied with tha
 tenths of their products, their gathers and what the optimizer does on their rows. In PyTorch on a processor, large
 masks of single elements of matrices are priced as seven tenths to all of what picking by them and putting gradients
 back takes. Rows along a large table's last axis, in compiled programs on a processor, are priced as six tenths of their
-gathers and scatters. Silent below min_share, and of sorts inside of embedding bags.]],
+gathers and scatters; products with a matrix that is listed entry by entry, though a twelfth of it or more is, as all
+but what a whole matrix takes; rows of arrays that come back in another order and else unchanged as all of that.
+Silent below min_share, and of sorts inside of embedding bags.]],
 
   check = function(p, cfg)
     local on_device = p.format == "kineto" or (p.format == "xspace" and p:has("device.idle_share"))
     if on_device and p:has("kernels") then return of_device(p, cfg) end
     local ops = p:table("ops")
     local special = p.framework == "tensorflow" and (of_copies(p, cfg, ops) or of_matrices(p, cfg, ops))
+      or of_listed_matrix(p, cfg) or of_moved_rows(p, cfg)
       or of_rows_apart(p, cfg)
     if special then return special end
     if p.format == "kineto" and p:has("work") then
@@ -486,6 +519,26 @@ gathers and scatters. Silent below min_share, and of sorts inside of embedding b
       tables = { ops = { { name = "wrapped_gather", type = "fusion", self_ns = 1e6 },
                          { name = "dot", type = "dot", self_ns = 8e6 } },
                  excess = { { cell = 0, flaw = "rows-apart", region = "jit(f)/gather", ns = 6e5, share = 0.06 } } } },
+    { name = "a matrix half full that is listed", framework = "jax", format = "xspace", finding = true,
+      replay = { 5e6 }, facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "wrapped_scatter", type = "fusion", self_ns = 5e6 } },
+                 excess = { { cell = 0, flaw = "listed-matrix", region = "jit(f)/scatter-add", ns = 5e6,
+                              share = 0.5 } } } },
+    { name = "a small matrix that is listed", framework = "jax", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "wrapped_scatter", type = "fusion", self_ns = 1e6 },
+                         { name = "dot", type = "dot", self_ns = 8e6 } },
+                 excess = { { cell = 0, flaw = "listed-matrix", region = "jit(f)/scatter-add", ns = 6e5,
+                              share = 0.06 } } } },
+    { name = "beams that carry their source", framework = "jax", format = "xspace", finding = true,
+      replay = { 3e6 }, facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "gather_fusion", type = "fusion", self_ns = 3e6 } },
+                 excess = { { cell = 0, flaw = "moved-rows", region = "jit(f)/gather", ns = 3e6, share = 0.3 } } } },
+    { name = "a few rows that are moved", framework = "jax", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "gather_fusion", type = "fusion", self_ns = 1e6 },
+                         { name = "dot", type = "dot", self_ns = 8e6 } },
+                 excess = { { cell = 0, flaw = "moved-rows", region = "jit(f)/gather", ns = 6e5, share = 0.06 } } } },
     -- Half of 5 ms of picking along edges and adding up.
     { name = "messages along edges", framework = "pytorch", format = "kineto", finding = true, severity = "info",
       replay = { 2.5e6 }, facts = { ["step.ns"] = 1e7 },

@@ -125,8 +125,8 @@ Tensor cores want channels last; libraries turn other layouts round before and b
 time of these transposes, and a part of PyTorch's own batch norm kernels for channels first, which give a channel to a
 block and read with gaps. Transposes whose shapes are known count where they move channels past pixels alone. On a
 host, convolutions with holes whose pixels go to the batch before each and back behind it are told, too: all such pairs
-but one are priced. So are caches that a compiled program gets, writes a part of and gives back, where it turns them
-round before a product reads them. Silent where convolutions are a small part of the step.]],
+but one are priced. So are caches that a compiled program gets, writes a part of or not, and gives back, where it turns
+them round before a product reads them. Silent where convolutions are a small part of the step.]],
 
   check = function(p, cfg)
     if not p:has("device.idle_share") or not p:has("kernels") then
