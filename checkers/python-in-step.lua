@@ -39,6 +39,26 @@ local known = {
     code = "parts.append(rows)   # in the loop\ntable = pandas.concat(parts)   # behind it" },
 }
 
+-- A function that is called for each row of a batch: its frame as tables of activities have it, how often a step.
+local function calls_of(p, place)
+  local frame = place:match("> ([^>]+)$") or place:match("^in (.+)$")
+  if not frame or not p:has("activities") then return nil, 0 end
+  local rows = p:table("activities"):where { kind = "python", on_leader = true, name = "$" .. frame }
+  return frame, rows:max("events") or 0
+end
+
+-- What takes many rows in one call, by its frame.
+local for_many = {
+  { frame = "sql[.]py:\\d+ read_sql|pandas/io/sql[.]py",
+    text = "Ask the database once for all rows of the batch, or read the table once before the loop: each query is "
+      .. "parsed, run and made a frame.",
+    code = "rows = pandas.read_sql_query(f\"select * from t where id in ({ids}) order by id\", db)" },
+  { frame = "h5py|dataset[.]py:\\d+ __getitem__",
+    text = "Read what fits into memory once, or rows that lie beside each other by one slice: of a file in chunks, as "
+      .. "HDF5, each row unpacks a whole chunk.",
+    code = "rows = file['x'][:]   # once; or file['x'][at:at + 4096], shuffled in memory" },
+}
+
 local function selects(cells)
   local list = {}
   for row in cells:top("ns", 64):each() do list[#list + 1] = { cell = row.cell } end
@@ -50,7 +70,7 @@ local function has_python_stacks(p)
 end
 
 -- What a step with long pauses does in them, and what to do.
-local function name_pauses(p, cells, ns, place, is_input)
+local function name_pauses(p, cfg, cells, ns, place, is_input)
   local has_stacks = has_python_stacks(p)
   if p.framework == "jax" and place:find("__hash__", 1, true) then
     return ("Python hashes arguments for %s of each step"):format(fmt.ms(ns)), HASHED
@@ -67,6 +87,16 @@ local function name_pauses(p, cells, ns, place, is_input)
       text = BEHIND_PIPES,
       code = is_environment
         and "envs = DummyVecEnv(makers)   # of Stable-Baselines3; gymnasium.vector.SyncVectorEnv(makers)" or nil }
+  end
+  local frame, calls = calls_of(p, place)
+  if frame and calls >= cfg.min_calls then
+    local title = ("Python calls %s %s times for each step: %s"):format(frame:gsub("^.*:[0-9]+ ", ""), fmt.whole(calls),
+      fmt.ms(ns))
+    for _, way in ipairs(for_many) do
+      if frame:find(way.frame) then return title, { text = way.text, code = way.code } end
+    end
+    return title, { text = "Call it once for all rows, where it takes many; else do in NumPy for the whole batch what "
+      .. "it does. " .. (is_input and PREPARE_BESIDE or "") }
   end
   local title = (is_input and "Python prepares for %s of each step what the step then computes with" or
                  "Python works %s of each step outside any op"):format(fmt.ms(ns))
@@ -97,7 +127,8 @@ local function of_pauses(p, cfg, cells)
   -- At many places, a little at each, it is mostly the library's own, which cannot be moved.
   local is_spread = p.framework == "pytorch" and not has_stacks and worst[1].ns < cfg.min_place_part * ns
   local is_usual = is_once or (share < cfg.max_usual_share or is_spread) and not p:has("device.idle_share")
-  local title, remedy, is_transform = name_pauses(p, cells, ns, worst[1].region or "", worst[1].cause == "wait.input")
+  local title, remedy, is_transform = name_pauses(p, cfg, cells, ns, worst[1].region or "",
+    worst[1].cause == "wait.input")
   return finding {
     title = title,
     -- Where programs are compiled a little Python that makes the next batch is usual.
@@ -292,6 +323,8 @@ return rule {
                         doc = "share of the step in long pauses between ops, for PyTorch" },
     max_usual_share = { default = 0.15, min = 0, max = 1, unit = "share",
                         doc = "share of the step in such pauses that programs without a flaw have, too: a bound" },
+    min_calls = { default = 12, min = 2, max = 1e9, unit = "count",
+                  doc = "JAX: calls a step of what takes that long, from which it is called for each row" },
     min_place_part = { default = 0.30, min = 0, max = 1, unit = "share",
                       doc = "PyTorch without stacks: of such pauses at one place, below which they are a bound" },
     min_place_share = { default = 0.05, min = 0, max = 1, unit = "share",
@@ -426,6 +459,15 @@ where it hides behind computation.]],
       tables = { activities = {
         { name = "$_jit.py:73 _preprocess", kind = "python", on_leader = true, path_ns = 5e5 },
         { name = "$_jit.py:106 _postprocess", kind = "python", on_leader = true, path_ns = 8e5 } } } },
+    { name = "a query for each row", framework = "jax", format = "xspace", finding = true, severity = "warn",
+      facts = { ["step.ns"] = 1e7, ["python.path_ns"] = 0, ["host.python_before_ns"] = 0, ["part.compute_ns"] = 2e6 },
+      replay = { 7e6 },
+      tables = { activities = { { name = "PjitFunction(update)", kind = "dispatch", on_leader = true, events = 2 },
+                                { name = "$sql.py:437 read_sql_query", kind = "python", on_leader = true,
+                                  events = 48 } },
+                 excess = { { cell = 1, flaw = "long-pause", cause = "wait.input", grade = "B", ns = 7e6, share = 0.7,
+                              factor = 0, source_file = "train.py", source_line = 9,
+                              region = "in train.py:9 batch > sql.py:437 read_sql_query" } } } },
     { name = "Python of torch.func", framework = "pytorch", format = "kineto", finding = true, severity = "info",
       facts = { ["step.ns"] = 1e7, ["python.path_ns"] = 0, ["host.python_before_ns"] = 0, ["part.compute_ns"] = 5e6,
                 ["torch.pauses_ns"] = 3e6, ["torch.forward_calls"] = 100, ["coverage.has_stacks"] = true },
