@@ -25,6 +25,11 @@ local classes = {
 local powers = { "Raising to powers takes",
                  "A power by a whole number is a few products: x * x * x, Horner's scheme for a polynomial; a power by "
                    .. "a half is a root." }
+-- Of one angle's multiples all but the first follow from it.
+local angles = { "Sines, cosines and their inverses take",
+                 "Of multiples of an angle take one and go on by a recurrence: Chebyshev's polynomials are t = 2 * x * "
+                   .. "t1 - t2, without any arccos; sines of 2 a come from those of a. Of positions that stay the "
+                   .. "same, look rows up in a table that is made once." }
 local passes = { "Passes over memory take",
                  "Fewer passes over smaller arrays: cut to what is needed first, fuse, use a smaller type." }
 
@@ -153,6 +158,9 @@ local function costly(p, cfg)
     -- jax.random.permutation sorts the rows by random keys.
     if row.detail == "sort" and (row.region or ""):find("_shuffle", 1, true) then class = shuffles end
     if (row.region or ""):find("/pow$") or row.op == "aten::pow" then class = powers end
+    if (row.region or ""):find("/a?(cos|sin|tan|tan2)$") or (row.op or ""):find("^aten::a?(cos|sin|tan|tan2)_?$") then
+      class = angles
+    end
     local all_ns = row.ns / math.max(1 - row.factor, 0.01)
     local place = row.source_file and ("%s:%d"):format(row.source_file:match("[^/]*$"), row.source_line or 0)
     list[#list + 1] = finding {
@@ -650,6 +658,21 @@ local function kinds_of(line, all_ns, step_ns, cfg)
   return told
 end
 
+-- A function of a library that does far more than its call says, by the scope that JAX gives it, where it is most of
+-- what the line's programs do: jax.scipy.linalg.expm under vmap squares each matrix as often as the largest may need.
+local function by_function(p, line, cfg)
+  local ns = p:has("ops") and p:table("ops"):where { scope = { like = "jit\\(expm\\)" } }:sum("self_ns") or 0
+  if ns < cfg.min_function * line.ns then return nil end
+  return {
+    text = "Exponentials of matrices are taken here. Of multiples of one matrix take its eigenvectors once: u exp(d "
+      .. "t) u^-1 is a product for each t. Under vmap expm squares each matrix as often as the largest may need, and "
+      .. "makes all orders of its series: give the max_squarings that your sizes need, or compute exp(a) x by the "
+      .. "steps of a series where only some vectors are multiplied.",
+    code = "d, u = jnp.linalg.eigh(a)   # once, of a symmetric matrix\n"
+      .. "p = jnp.einsum('ik,tk,jk->tij', u, jnp.exp(d * t[:, None]), u)   # not jax.vmap(lambda s: expm(a * s))(t)",
+  }
+end
+
 -- Where a compiled program's time goes, by line: fusions have no names that tell.
 local function of_lines(p, cfg)
   if not p:has("work") then return nil end
@@ -683,7 +706,7 @@ local function of_lines(p, cfg)
     condition = ("%s take %s of the step, %s accepted"):format(
       told and "ops of this kind on one line" or "the ops of this line", fmt.pct(top.ns / step_ns),
       fmt.pct(cfg.min_step_share)),
-    remedy = is_tiny and TINY_ROUNDS or window and by_sides(window)
+    remedy = by_function(p, top, cfg) or is_tiny and TINY_ROUNDS or window and by_sides(window)
       or { text = ("Check that all of %s is needed: rows of padding, results that nothing reads, pairs that could "
                        .. "be a product, inputs larger than the task needs, work that is the same each time, a type "
                        .. "that this machine is slow in."):format(brief(top.row.shapes) or top.key)
@@ -796,6 +819,8 @@ return rule {
                        doc = "JAX: tiny ops a step of a line's loops, from which starting them counts" },
     min_tiny_part = { default = 0.5, min = 0, max = 1, unit = "share",
                       doc = "JAX: of the line's time, what they take" },
+    min_function = { default = 0.5, min = 0, max = 1, unit = "share",
+                     doc = "JAX: of the line's time, a library's function that is known to do much" },
     tiny_ns = { default = 3e3, min = 0, max = 1e9, unit = "ns",
                 doc = "JAX: such an op on average, about three times what starting it takes" },
     short_ns = { default = 5e3, min = 0, max = 1e9, unit = "ns",
@@ -1051,6 +1076,14 @@ Silent when time is spread, or when ops are a small part of the step.]],
                             calls = 1, ns = 3e6 },
                           { class = "random", type = "aten::dropout", phase = "forward", shapes = "[512,256]",
                             calls = 1, ns = 4e6 } } } },
+    -- 6 ms of the 7 at the line are expm's.
+    { name = "exponentials of matrices", framework = "jax", format = "xspace", finding = true, severity = "info",
+      impact_ns = 2.1e6, facts = { ["step.ns"] = 1e7 },
+      tables = { op_types = { { type = "dot", self_ns = 7e6 } },
+                 ops = { { name = "dot.1", scope = "jit(update)/jvp(vmap(jit(expm)))/while/body/dot_general",
+                           self_ns = 6e6 } },
+                 work = { { class = "product", type = "dot", shapes = "[47,20,20]x[47,20,20]", ns = 7e6, calls = 16,
+                            source_file = "tree.py", source_line = 23 } } } },
     { name = "a line of a compiled program", framework = "jax", format = "xspace", finding = true, severity = "info",
       facts = { ["step.ns"] = 1e7 },
       tables = { op_types = { { type = "fusion", self_ns = 9e6 } },
