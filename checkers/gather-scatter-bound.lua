@@ -242,11 +242,11 @@ end
 -- What a search carries along for each candidate, though it is the same for all of them.
 local function of_moved_rows(p, cfg)
   return p:has("excess") and p:in_excess {
-    flaw = "moved-rows", min_share = cfg.min_moved, time = "moving rows", loud_share = 0.15, confidence = "medium",
+    flaw = "moved-rows", min_share = cfg.min_moved, time = "moving rows", severity = "info", confidence = "medium",
     title = "Rows of arrays that never change are put into another order in each call: %s a step",
-    remedy = { text = "Leave them where they are. What is the same for all candidates of a row, as keys and values of "
-                 .. "its source, keep once for each row and let its candidates share it; of the rest keep the order "
-                 .. "as numbers.",
+    remedy = { text = "What is the same for all candidates of a row, as keys and values of its source, leave where it "
+                 .. "is, once for each row, and let its candidates share it. What differs, as parameters of each "
+                 .. "particle, has to follow: keep it small.",
                code = "own = jax.tree.map(lambda a: a[rows], own)   # not source: scores of q [batch, beams, ...] "
                  .. "and keys [batch, ...]" },
   }

@@ -30,6 +30,22 @@ local angles = { "Sines, cosines and their inverses take",
                  "Of multiples of an angle take one and go on by a recurrence: Chebyshev's polynomials are t = 2 * x * "
                    .. "t1 - t2, without any arccos; sines of 2 a come from those of a. Of positions that stay the "
                    .. "same, look rows up in a table that is made once." }
+-- jax.scipy.linalg.expm, which under vmap squares each matrix as often as the largest may need.
+local EXPONENTIALS = {
+  text = "Exponentials of matrices are taken here. Of multiples of one matrix take its eigenvectors once: u exp(d "
+    .. "t) u^-1 is a product for each t. Under vmap expm squares each matrix as often as the largest may need, and "
+    .. "makes all orders of its series: give the max_squarings that your sizes need, or compute exp(a) x by the "
+    .. "steps of a series where only some vectors are multiplied.",
+  code = "d, u = jnp.linalg.eigh(a)   # once, of a symmetric matrix\n"
+    .. "p = jnp.einsum('ik,tk,jk->tij', u, jnp.exp(d * t[:, None]), u)   # not jax.vmap(lambda s: expm(a * s))(t)",
+}
+-- optimistix's, each of whose rounds takes all derivatives, factors them and solves.
+local ROUNDS = {
+  text = "A solver's rounds are taken here: derivatives of all equations, their factors, and solving. Begin each solve "
+    .. "where the one before ended, or where the last two point to; keep one factor for several rounds; ask for no "
+    .. "more digits than the type has and the task needs; and tell the solver of a band, a diagonal or symmetry.",
+  code = "x = optx.root_find(f, optx.Chord(rtol=1e-4, atol=1e-4), x, args).value   # from the last x, not from x0",
+}
 local passes = { "Passes over memory take",
                  "Fewer passes over smaller arrays: cut to what is needed first, fuse, use a smaller type." }
 
@@ -172,7 +188,7 @@ local function costly(p, cfg)
                    { "kind of work", row.detail or "passes" }, { "mostly", row.region or row.op or "ops" } },
       condition = ("more than programs usually need takes %s of the step, %s accepted"):format(fmt.pct(row.share),
         fmt.pct(cfg.min_step_share)),
-      remedy = { text = class[2] },
+      remedy = (row.region or ""):find("jit(expm)", 1, true) and EXPONENTIALS or { text = class[2] },
       impact = impact.share { ns = row.ns }, claims = { cell = row.cell },
       confidence = "low",
     }
@@ -659,18 +675,14 @@ local function kinds_of(line, all_ns, step_ns, cfg)
 end
 
 -- A function of a library that does far more than its call says, by the scope that JAX gives it, where it is most of
--- what the line's programs do: jax.scipy.linalg.expm under vmap squares each matrix as often as the largest may need.
+-- what the line's programs do.
 local function by_function(p, line, cfg)
-  local ns = p:has("ops") and p:table("ops"):where { scope = { like = "jit\\(expm\\)" } }:sum("self_ns") or 0
-  if ns < cfg.min_function * line.ns then return nil end
-  return {
-    text = "Exponentials of matrices are taken here. Of multiples of one matrix take its eigenvectors once: u exp(d "
-      .. "t) u^-1 is a product for each t. Under vmap expm squares each matrix as often as the largest may need, and "
-      .. "makes all orders of its series: give the max_squarings that your sizes need, or compute exp(a) x by the "
-      .. "steps of a series where only some vectors are multiplied.",
-    code = "d, u = jnp.linalg.eigh(a)   # once, of a symmetric matrix\n"
-      .. "p = jnp.einsum('ik,tk,jk->tij', u, jnp.exp(d * t[:, None]), u)   # not jax.vmap(lambda s: expm(a * s))(t)",
-  }
+  if not p:has("ops") then return nil end
+  local function is_in(pattern)
+    return p:table("ops"):where { scope = { like = pattern } }:sum("self_ns") >= cfg.min_function * line.ns
+  end
+  return is_in("jit\\(expm\\)") and EXPONENTIALS
+    or is_in("jit\\((root_find|fixed_point|least_squares|minimise)\\)") and ROUNDS or nil
 end
 
 -- Where a compiled program's time goes, by line: fusions have no names that tell.
@@ -1084,6 +1096,13 @@ Silent when time is spread, or when ops are a small part of the step.]],
                            self_ns = 6e6 } },
                  work = { { class = "product", type = "dot", shapes = "[47,20,20]x[47,20,20]", ns = 7e6, calls = 16,
                             source_file = "tree.py", source_line = 23 } } } },
+    { name = "rounds of Newton's method", framework = "jax", format = "xspace", finding = true, severity = "info",
+      impact_ns = 2.1e6, facts = { ["step.ns"] = 1e7 },
+      tables = { op_types = { { type = "custom-call", self_ns = 7e6 } },
+                 ops = { { name = "lu.1", scope = "jit(step)/jit(root_find)/while/body/jit(lu_factor)/lu",
+                           self_ns = 6e6 } },
+                 work = { { class = "other", type = "custom-call", shapes = "[240,240]", ns = 7e6, calls = 6,
+                            source_file = "heat.py", source_line = 25 } } } },
     { name = "a line of a compiled program", framework = "jax", format = "xspace", finding = true, severity = "info",
       facts = { ["step.ns"] = 1e7 },
       tables = { op_types = { { type = "fusion", self_ns = 9e6 } },

@@ -41,7 +41,7 @@ local known = {
 
 -- A function that is called for each row of a batch: its frame as tables of activities have it, how often a step.
 local function calls_of(p, place)
-  local frame = place:match("> ([^>]+)$") or place:match("^in (.+)$")
+  local frame = place:match(".* > (.+)$") or place:match("^in (.+)$")
   if not frame or not p:has("activities") then return nil, 0 end
   local rows = p:table("activities"):where { kind = "python", on_leader = true, name = "$" .. frame }
   return frame, rows:max("events") or 0
@@ -49,10 +49,14 @@ end
 
 -- What takes many rows in one call, by its frame.
 local for_many = {
-  { frame = "sql[.]py:\\d+ read_sql|pandas/io/sql[.]py",
+  { frame = "sql[.]py:\\d+ read_sql|pandas/io/sql[.]py|(^| )(execute|fetch(one|all|many|df))$",
     text = "Ask the database once for all rows of the batch, or read the table once before the loop: each query is "
       .. "parsed, run and made a frame.",
     code = "rows = pandas.read_sql_query(f\"select * from t where id in ({ids}) order by id\", db)" },
+  { frame = "(^| )(strptime|fromisoformat|to_datetime)$",
+    text = "Parse times once for the whole table, before the loop, and keep them as numbers.",
+    code = "table['sent'] = pandas.to_datetime(table['sent'], format='%d.%m.%Y %H:%M')   # not strptime in each batch"
+  },
   { frame = "h5py|dataset[.]py:\\d+ __getitem__",
     text = "Read what fits into memory once, or rows that lie beside each other by one slice: of a file in chunks, as "
       .. "HDF5, each row unpacks a whole chunk.",
@@ -90,13 +94,14 @@ local function name_pauses(p, cfg, cells, ns, place, is_input)
   end
   local frame, calls = calls_of(p, place)
   if frame and calls >= cfg.min_calls then
-    local title = ("Python calls %s %s times for each step: %s"):format(frame:gsub("^.*:[0-9]+ ", ""), fmt.whole(calls),
+    local title = ("Python calls %s %s times for each step: %s"):format(frame:match("[^ ]*$"), fmt.whole(calls),
       fmt.ms(ns))
+    local beside = is_input and " " .. PREPARE_BESIDE or ""
     for _, way in ipairs(for_many) do
-      if frame:find(way.frame) then return title, { text = way.text, code = way.code } end
+      if frame:find(way.frame) then return title, { text = way.text .. beside, code = way.code } end
     end
     return title, { text = "Call it once for all rows, where it takes many; else do in NumPy for the whole batch what "
-      .. "it does. " .. (is_input and PREPARE_BESIDE or "") }
+      .. "it does." .. beside }
   end
   local title = (is_input and "Python prepares for %s of each step what the step then computes with" or
                  "Python works %s of each step outside any op"):format(fmt.ms(ns))
@@ -343,7 +348,7 @@ return rule {
     min_waits = { default = 8, min = 1, max = 1e9, unit = "count",
                   doc = "waits for results a step, from which short Python between them is theirs" },
     short_ns = { default = 2e5, min = 0, max = 1e12, unit = "ns", doc = "such Python, a wait" },
-    min_share = { default = 0.20, min = 0, max = 1, unit = "share",
+    min_share = { default = 0.15, min = 0, max = 1, unit = "share",
                   doc = "share of the step in Python, behind its first computation, from which this is said" },
   },
   doc = [[
