@@ -91,7 +91,8 @@ local function of_cache(p, cfg)
     flaw = "turned-cache", min_share = cfg.min_cache,
     title = "A cache is turned round in each call: %s a step",
     time = "turning what is kept from call to call",
-    remedy = { text = "Keep it in the order in which the products read it: batch and heads in front, positions behind.",
+    remedy = { text = "Keep it, or make it, in the order in which the products read it: batch and heads in front, "
+                 .. "positions behind.",
                code = "cache = jnp.zeros((batch, heads, length, size))   # not (batch, length, heads, size)\n"
                  .. "cache = jax.lax.dynamic_update_slice(cache, new, (0, 0, position, 0))\n"
                  .. "scores = jnp.einsum('bhd,bhtd->bht', query, cache)" },
@@ -125,8 +126,9 @@ Tensor cores want channels last; libraries turn other layouts round before and b
 time of these transposes, and a part of PyTorch's own batch norm kernels for channels first, which give a channel to a
 block and read with gaps. Transposes whose shapes are known count where they move channels past pixels alone. On a
 host, convolutions with holes whose pixels go to the batch before each and back behind it are told, too: all such pairs
-but one are priced. So are caches that a compiled program gets, writes a part of or not, and gives back, where it turns
-them round before a product reads them. Silent where convolutions are a small part of the step.]],
+but one are priced. So are caches that a compiled program gets, writes a part of or not, and gives back, and what one is
+called with beside a state that it hands on, where it turns them round before a product reads them.
+Silent where convolutions are a small part of the step.]],
 
   check = function(p, cfg)
     if not p:has("device.idle_share") or not p:has("kernels") then
