@@ -39,12 +39,19 @@ local known = {
     code = "parts.append(rows)   # in the loop\ntable = pandas.concat(parts)   # behind it" },
 }
 
--- A function that is called for each row of a batch: its frame as tables of activities have it, how often a step.
-local function calls_of(p, place)
-  local frame = place:match(".* > (.+)$") or place:match("^in (.+)$")
-  if not frame or not p:has("activities") then return nil, 0 end
-  local rows = p:table("activities"):where { kind = "python", on_leader = true, name = "$" .. frame }
-  return frame, rows:max("events") or 0
+-- A function that is called for each row of a batch, of those that take longest: its frame as tables of activities have
+-- it, how often a step. Rounds of an expression are its function's.
+local function calls_of(p, cells, ns, least)
+  for _, row in ipairs(p:has("activities") and cells:top("ns", 3):rows() or {}) do
+    local place = row.region or ""
+    local frame = place:match(".* > (.+)$") or place:match("^in (.+)$") or place
+    if row.ns >= 0.3 * ns and not frame:find(" <[a-z]+>$") then
+      local rows = p:table("activities"):where { kind = "python", on_leader = true, name = "$" .. frame }
+      local calls = rows:max("events") or 0
+      if calls >= least then return frame, calls end
+    end
+  end
+  return nil, 0
 end
 
 -- What takes many rows in one call, by its frame.
@@ -92,16 +99,16 @@ local function name_pauses(p, cfg, cells, ns, place, is_input)
       code = is_environment
         and "envs = DummyVecEnv(makers)   # of Stable-Baselines3; gymnasium.vector.SyncVectorEnv(makers)" or nil }
   end
-  local frame, calls = calls_of(p, place)
-  if frame and calls >= cfg.min_calls then
+  local frame, calls = calls_of(p, cells, ns, cfg.min_calls)
+  if frame then
     local title = ("Python calls %s %s times for each step: %s"):format(frame:match("[^ ]*$"), fmt.whole(calls),
       fmt.ms(ns))
     local beside = is_input and " " .. PREPARE_BESIDE or ""
     for _, way in ipairs(for_many) do
       if frame:find(way.frame) then return title, { text = way.text .. beside, code = way.code } end
     end
-    return title, { text = "Call it once for all rows, where it takes many; else do in NumPy for the whole batch what "
-      .. "it does." .. beside }
+    return title, { text = "Call it before the loop where what it gives stays the same, once for all rows where it "
+      .. "takes many; else do in NumPy for the whole batch what it does." .. beside }
   end
   local title = (is_input and "Python prepares for %s of each step what the step then computes with" or
                  "Python works %s of each step outside any op"):format(fmt.ms(ns))
@@ -109,10 +116,13 @@ local function name_pauses(p, cfg, cells, ns, place, is_input)
   for _, way in ipairs(known) do
     if place:find(way.frame) then return title, { text = way.text, code = way.code } end
   end
+  -- Where a step is taken to begin with a call, what makes the next batch lies behind it.
+  local is_either = p.framework == "jax" and p:has("step.source") and p.fact["step.source"] == "inferred"
   return title, {
     text = is_input and PREPARE_BESIDE
       or "Move it out of the step: to every hundredth step, to another process, or into tensor ops." ..
-      (has_stacks and "" or " Record with Python stacks to see what it is."),
+      (is_either and " If it makes the next batch: do it for all rows at once in NumPy, once for the whole set, or "
+        .. "beside the step." or "") .. (has_stacks and "" or " Record with Python stacks to see what it is."),
     code = not has_stacks and "with torch.profiler.profile(with_stack=True) as prof: ..." or nil }
 end
 
