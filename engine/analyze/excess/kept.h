@@ -7,15 +7,15 @@
 
 #include "analyze/excess/waste.h"
 
-/* Bit by op: it is a parameter of a program, which that gives back so. */
+/* Bits of an argument: how its program gives it back. */
 enum { KEPT_AS_IS = 1, KEPT_MOVED = 2 };
 
-/* Two ways of one array: where it comes in, and where it comes out. */
+/* One array: where it comes in, what puts its rows into another order, and where it comes out. */
 struct kept_move {
     uint32_t parameter, gather, result;
 };
 struct kept {
-    uint8_t *is;
+    uint8_t *is; /* by op: KEPT_… */
     VEC(struct kept_move) moves;
 };
 
