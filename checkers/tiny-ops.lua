@@ -21,6 +21,19 @@ local function of_calls(p, cfg)
   }
 end
 
+-- The loop of a recurrent layer starts its ops anew in each round.
+local function unrolled(ops)
+  local way = {
+    text = "The loop of a recurrent layer starts its ops anew for each reading: unroll it for a few dozen readings, "
+      .. "make batches larger, or let XLA compile the step.",
+    code = "x = tf.keras.layers.GRU(units, unroll=True)(x)   # or model.compile(..., jit_compile=True)",
+  }
+  if ops:where { name = { like = "(?i)lstm" } }:count() > 0 then
+    way.code = "x = tf.keras.layers.LSTM(units, unroll=True)(x)   # or model.compile(..., jit_compile=True)"
+  end
+  return way
+end
+
 return rule {
   id = "tiny-ops", api = 1, version = "1.0.0",
   title = "Thousands of tiny ops cost more to run than to compute",
@@ -103,10 +116,7 @@ behind them.]],
                    { "ops a step", count, "count" }, { "median op", median_ns, "ns" } },
       condition = ("%s ops a step, median %s; the executor takes %s, %s accepted"):format(fmt.count(count),
         fmt.ns(median_ns), fmt.pct(executor_ns / step_ns), fmt.pct(cfg.min_share)),
-      remedy = is_recurrent and {
-          text = "The loop of a recurrent layer starts its ops anew for each reading: unroll it for a few dozen "
-            .. "readings, make batches larger, or let XLA compile the step.",
-          code = "x = tf.keras.layers.GRU(units, unroll=True)(x)   # or model.compile(..., jit_compile=True)" } or {
+      remedy = is_recurrent and unrolled(p:table("ops")) or {
           text = "Stack small variables and batch their ops, or let XLA fuse them.",
           code = "@tf.function(jit_compile=True)   # or one stacked variable and a batched matmul" },
       -- Of a layer's loop what goes round is gone, and the cell's own ops stay.
