@@ -61,20 +61,20 @@ struct marks { /* numbers of the steps that a file marks */
 /* Marks in these bytes; one that their end cuts has no '"' and does not count. */
 static void read_marks(struct str bytes, struct marks *marks)
 {
-    static const struct str name = STR_INIT("\"ProfilerStep#");
-
     for (;;) {
-        size_t     at = str_search(bytes, name), digits = 0;
+        size_t     at = str_find(bytes, '#'), digits = 0; /* few names have one */
+        bool       is_mark = str_ends(str_slice(bytes, 0, at), STR("\"ProfilerStep"));
         struct str number;
         int64_t    step;
 
         if (at == bytes.len)
             return;
-        bytes = str_slice(bytes, at + name.len, bytes.len);
+        bytes = str_slice(bytes, at + 1, bytes.len);
         while (digits < bytes.len && bytes.data[digits] >= '0' && bytes.data[digits] <= '9')
             digits++;
         number = str_slice(bytes, 0, digits);
-        if (digits == bytes.len || bytes.data[digits] != '"' || !str_to_int64(number, &step))
+        if (!is_mark || digits == bytes.len || bytes.data[digits] != '"' ||
+            !str_to_int64(number, &step))
             continue;
         marks->first = marks->is_any && marks->first < step ? marks->first : step;
         marks->last = marks->is_any && marks->last > step ? marks->last : step;
@@ -107,7 +107,7 @@ static int64_t steps_in(const char *path)
     return marks.is_any ? marks.last - marks.first + 1 : 0;
 }
 
-/* Whether the end of the program cut a window: one as long was before it. */
+/* Whether the end of the program cut a window: the one before it holds more steps. */
 static bool is_cut(const char *folder, const char *name, const char *before, struct arena *scratch)
 {
     char *path = arena_text(scratch, "%s/%s", folder, name);
