@@ -61,14 +61,14 @@ Silent for checkpoints and TensorFlow summaries, which have rules of their own, 
     local logs = p:table("activities"):where { kind = "output", name = {
       like = "(?i)^(?!.*(summary|checkpoint|save(z|_))).*(print|log|savefig|imwrite|"
         .. "add_(scalar|histogram|image|text|figure)|write|flush|histc)" } }:top("path_ns", 5)
+    -- What is printed while JAX computes it is waited for, which nothing but the computing makes shorter.
+    local waits = p.framework == "jax" and p:has("part.output_ns")
     local ns, evidence, names = 0, {}, {}
     for row in logs:each() do
       ns = math.max(ns, row.path_ns)
-      evidence[#evidence + 1] = { row.name, row.path_ns, "ns" }
+      evidence[#evidence + 1] = { row.name .. (waits and ", with what it waits for" or ""), row.path_ns, "ns" }
       names[#names + 1] = "\\Q" .. row.name:gsub(",", ".") .. "\\E"
     end
-    -- What is printed while JAX computes it is waited for, which nothing but the computing makes shorter.
-    local waits = p.framework == "jax" and p:has("part.output_ns")
     if waits then ns = math.min(ns, p.fact["part.output_ns"]) end
     local share = ns / p.fact["step.ns"]
     local print_ns, most = 0, 1
