@@ -44,9 +44,11 @@ struct finder {
     struct intern  shapes;   /* as bytes */
     VEC(struct handed) list; /* by time */
     struct fate *fates;      /* by shape */
-    uint32_t     pass;
-    bool         is_behind; /* the pass: the next gradient is of another */
-    bool         may_read;  /* right behind it: ops may take the gradient of an input */
+    uint32_t
+        *unused_in; /* by shape: 1 + the pass that makes such gradients and none that is taken */
+    uint32_t pass;
+    bool     is_behind; /* the pass: the next gradient is of another */
+    bool     may_read;  /* right behind it: ops may take the gradient of an input */
 };
 
 static bool takes_lists(struct str name)
@@ -54,15 +56,22 @@ static bool takes_lists(struct str name)
     return str_fits(name, "aten::_fused_*|aten::_foreach_*");
 }
 
-static uint32_t shape_of(struct finder *finder, const struct tensor *tensor)
+/* The bytes of a shape, in `words`. */
+static struct str shape_key(const struct tensor *tensor, int64_t words[TENSOR_MAX_RANK + 1])
 {
-    int64_t words[TENSOR_MAX_RANK + 1];
-    size_t  count = 0;
+    size_t count = 0;
 
     words[count++] = (uint8_t)tensor->rank;
     for (int8_t i = 0; i < tensor->rank; i++)
         words[count++] = tensor->dims[i];
-    return intern_add(&finder->shapes, (struct str) { (const char *)words, count * sizeof *words });
+    return (struct str) { (const char *)words, count * sizeof *words };
+}
+
+static uint32_t shape_of(struct finder *finder, const struct tensor *tensor)
+{
+    int64_t words[TENSOR_MAX_RANK + 1];
+
+    return intern_add(&finder->shapes, shape_key(tensor, words));
 }
 
 /* Its lists are equally long, and of one shape or more there is one tensor in each: as many times
@@ -171,11 +180,20 @@ static bool add_gradient(struct finder *finder, const struct work_unit *unit)
     return row.shape != NO_ID && vec_push(&finder->list, finder->ledger->scratch, row);
 }
 
+/* Optimizers that ask their closure anew multiply vectors of all weights before they do. */
+static bool begins_anew(const struct ledger *ledger, const struct work_unit *unit)
+{
+    struct str name;
+
+    return unit->is_trained ||
+           (unit_is_forward_product(unit) && range_of(ledger, unit, &name) == NO_ID);
+}
+
 /* An attack on an input takes its gradient, a loop by hand those of weights. */
 static bool takes(struct finder *finder, const struct work_unit *unit)
 {
     if (unit->phase == UNIT_UPDATE || takes_lists(unit_type(finder->ledger, unit)) ||
-        unit_is_forward_product(unit) || unit->is_trained)
+        begins_anew(finder->ledger, unit))
         finder->may_read = false;
     return unit->op != NO_ID &&
            (unit->phase == UNIT_UPDATE || takes_lists(unit_type(finder->ledger, unit)) ||
@@ -277,7 +295,8 @@ static bool judge(struct finder *finder)
     uint32_t      count = (uint32_t)finder->list.count;
 
     finder->fates = arena_new_array(scratch, struct fate, finder->shapes.count + 1);
-    if (!is_updated || !finder->fates)
+    finder->unused_in = arena_new_array(scratch, uint32_t, finder->shapes.count + 1);
+    if (!is_updated || !finder->fates || !finder->unused_in)
         return false;
     for (uint32_t s = 0; s <= finder->shapes.count; s++)
         finder->fates[s] =
@@ -338,22 +357,18 @@ static bool open_cell(struct finder *finder, const struct detector *self, const 
                        pass->made);
 }
 
-/* Which part of an op of the backward pass makes the gradient of weights and nothing else. */
-static double weights_part(const struct finder *finder, const struct work_unit *unit,
-                           const struct tensor *gradient)
+/* Does a product of the backward pass make the gradient of weights? */
+static bool makes_weights(const struct finder *finder, const struct work_unit *unit,
+                          const struct tensor *gradient)
 {
     const struct tensor *left = unit_input(finder->ledger, unit, 0),
                         *right = unit_input(finder->ledger, unit, 1);
 
-    if (str_ends(unit_type(finder->ledger, unit), STR("convolution_backward")))
-        return same_dims(unit_input(finder->ledger, unit, 2), gradient) ? 0.5 : 0;
     if (unit->op_class != OP_PRODUCT || !left || !right || left->rank != 2 || right->rank != 2 ||
         gradient->rank != 2)
-        return 0;
+        return false;
     return (left->dims[0] == gradient->dims[0] && right->dims[1] == gradient->dims[1]) ||
-                   (left->dims[0] == gradient->dims[1] && right->dims[1] == gradient->dims[0])
-               ? 1
-               : 0;
+           (left->dims[0] == gradient->dims[1] && right->dims[1] == gradient->dims[0]);
 }
 
 /* What makes the gradient stands shortly before it is handed over. */
@@ -366,16 +381,71 @@ static bool claim_on_the_way(struct finder *finder, const struct detector *self,
 
     for (uint32_t i = 1; gradient->rank >= 2 && i <= FARTHEST && i <= row->unit; i++) {
         struct work_unit *unit = &ledger->units.items[row->unit - i];
-        double part = unit->phase == UNIT_BACKWARD ? weights_part(finder, unit, gradient) : 0;
 
-        if (part <= 0 || unit->cell != NO_ID)
+        if (unit->phase != UNIT_BACKWARD || unit->cell != NO_ID ||
+            !makes_weights(finder, unit, gradient))
             continue;
         if (!open_cell(finder, self, pass, unit, cell))
             return false;
-        ledger_claim(ledger, *cell, unit, part);
+        ledger_claim(ledger, *cell, unit, 1);
         return true;
     }
     return true;
+}
+
+/* Convolutions say whose gradient they make: half of the work of each, also where a network runs
+ * more than once before its gradients are handed over. */
+static bool claim_convolutions(struct finder *finder, const struct detector *self,
+                               const struct pass *pass, uint32_t number, uint32_t *cell)
+{
+    static const double WEIGHTS_PART = 0.5;
+    struct ledger      *ledger = finder->ledger;
+
+    for (uint32_t u = pass->taken_unit; u > 0; u--) {
+        struct work_unit    *unit = &ledger->units.items[u - 1];
+        const struct tensor *weights;
+        int64_t              words[TENSOR_MAX_RANK + 1];
+        uint32_t             shape;
+
+        if (unit->kind == UNIT_OP && unit->phase != UNIT_BACKWARD)
+            return true;
+        if (unit->kind != UNIT_OP || unit->cell != NO_ID ||
+            !str_ends(unit_type(ledger, unit), STR("convolution_backward")))
+            continue;
+        weights = unit_input(ledger, unit, 2);
+        if (!weights || weights->rank <= 0)
+            continue;
+        shape = intern_find(&finder->shapes, shape_key(weights, words));
+        if (shape == NO_ID || finder->unused_in[shape] != number + 1)
+            continue;
+        if (!open_cell(finder, self, pass, unit, cell))
+            return false;
+        ledger_claim(ledger, *cell, unit, WEIGHTS_PART);
+    }
+    return true;
+}
+
+/* Before the last gradient of a pass that is taken: `first` to `end` of the list are this pass's.
+ */
+static bool claim_before(struct finder *finder, const struct detector *self,
+                         const struct pass *pass, size_t first, size_t end, uint32_t *cell)
+{
+    uint32_t number = finder->list.items[first].pass;
+
+    for (size_t i = first; i < end; i++)
+        if (!finder->list.items[i].takes && finder->list.items[i].use == USE_NONE)
+            finder->unused_in[finder->list.items[i].shape] = number + 1;
+    for (size_t i = first; i < end; i++)
+        if (!finder->list.items[i].takes && finder->list.items[i].use != USE_NONE)
+            finder->unused_in[finder->list.items[i].shape] = 0;
+    for (size_t i = first; i < end; i++) {
+        const struct handed *row = &finder->list.items[i];
+
+        if (!row->takes && row->use == USE_NONE && row->unit < pass->taken_unit &&
+            !claim_on_the_way(finder, self, pass, row, cell))
+            return false;
+    }
+    return claim_convolutions(finder, self, pass, number, cell);
 }
 
 static bool claim(struct finder *finder, const struct detector *self, const struct pass *pass,
@@ -504,15 +574,9 @@ static bool find(struct ledger *ledger, const struct detector *self)
             return false;
         if (spare > 0 || !pass.taken_unit || pass.unused < FEWEST_UNUSED * pass.made)
             continue;
-        if (!claim(&finder, self, &pass, &cell))
+        if (!claim(&finder, self, &pass, &cell) ||
+            !claim_before(&finder, self, &pass, first, row, &cell))
             return false;
-        for (size_t i = first; i < row; i++) {
-            const struct handed *handed = &finder.list.items[i];
-
-            if (!handed->takes && handed->use == USE_NONE && handed->unit < pass.taken_unit &&
-                !claim_on_the_way(&finder, self, &pass, handed, &cell))
-                return false;
-        }
     }
     return true;
 }
