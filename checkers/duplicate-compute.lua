@@ -494,6 +494,11 @@ local structures = {
     title = "The model runs twice on the same batch, there and back: the second call takes %s a step",
     remedy = { text = "Call it once and hand its outputs to everything that is computed of them.",
                code = "out = model(**batch); loss = out.loss + extra(out.logits)   # not model(**batch) again" } },
+  { flaw = "network-prefix", time = "runs that begin as a deeper one does, there and back", confidence = "medium",
+    severity = "warn", title = "A network runs anew for each depth at which its features are taken: %s a step",
+    remedy = { text = "Run it once and keep what comes out at each depth.",
+               code = "features, h = [], x\nfor i, layer in enumerate(net):   # not net[:k](x) for each k\n"
+                 .. "    h = layer(h)\n    if i in depths: features.append(h)" } },
   { flaw = "trained-pair", time = "the second of two calls, there and back", confidence = "low", severity = "info",
     title = "The same network runs twice in a row, there and back: the second call takes %s a step",
     remedy = { text = "If both calls are given the same batch, keep the outputs of the first. Two inputs of one shape "
@@ -746,7 +751,8 @@ products of rows that were looked up in a table of far fewer (a layer on both en
 products run without gradients behind the update (validation in each step), where a weight is derived from the same
 parameters for each use, and where a constant is built again, and where a network runs twice in a row there and back
 with the same weights: a warning where the step makes one input for both, or where both end in a loss of which one is
-used, else a fact, since the second may be for another input, as of siamese networks. Without training, layers that
+used, else a fact, since the second may be for another input, as of siamese networks; and where convolutions run anew
+for each depth at which their features are taken, as for a loss that compares features. Without training, layers that
 each round of a sampler's or a text's loop runs on a tensor that, by sizes, nothing in a round can have made, and
 frames of a stream that are joined to a window and go through a network one a row, where by sizes at most half of them
 can have come since the window before. In TensorFlow, products that run more often than the gradients named after
@@ -1021,6 +1027,8 @@ that it does not give back.]],
       { severity = "warn", detail = "67 ops, and the same again right behind" }),
     in_cell("two inputs of one network", "pytorch", "trained-pair", 0.4,
       { severity = "info", detail = "67 ops, and the same again right behind" }),
+    in_cell("features at three depths", "pytorch", "network-prefix", 0.4,
+      { severity = "warn", detail = "2 layers, and the same again in a run of 8" }),
     in_torch("a small mask", nil, { ["torch.constants_again_ns"] = 1e5, ["torch.constants_again"] = 5 }),
     in_torch("once", nil, {}),
   },

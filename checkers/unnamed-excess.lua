@@ -12,6 +12,7 @@ local named = "small-runs|run-again|metrics|model-built|side-product|worker-star
   .. "side-by-side|shared-factor|iterator-made|"
   .. "fetched-variables|row-jacobian|called-again|whole-history|same-input|pipeline-bubble|"
   .. "wide-loss|handed-on|idle-experts|gathered-windows|gathered-weights|teacher-again|trained-again|trained-pair|"
+  .. "network-prefix|"
   .. "unpicked-rows|loop-fixed|separate-tables|padded-batches|dataset-pass|untrained-results|unfilled-cache|"
   .. "same-for-all|summed-rounds|fixed-targets|picked-parts|kept-diagonal|shuffled-rows|gathered-matrix|"
   .. "unreached-nodes|unfolded-convolution|formed-inverse|fresh-arrays|same-counts|square-diagonal|"
