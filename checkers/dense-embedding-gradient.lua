@@ -1,8 +1,51 @@
 -- A whole embedding table is updated although a step looks up few rows.
+local SPARSE = "emb = nn.Embedding(rows, dim, sparse=True); optimizer = torch.optim.SparseAdam(emb.parameters())"
+local PASSES = "^aten::(add_|mul_|div_|lerp_|sqrt|addcmul_|addcdiv_|linalg_vector_norm|copy_|"
+  .. "_fused_(adamw?|sgd|adagrad)_)$"
+
+-- Without shapes: what makes the gradient mostly fills it with zeros, for few rows are added to it. An op of the update
+-- or of clipping whose longest call takes about as long passes over the table, too.
+local function of_zeros(p, cfg)
+  if not p:has("activities") then return nil end
+  local made = p:table("activities"):where { name = { like = "^aten::_?embedding(_bag)?_dense_backward$" } }
+  local gradient_ns, calls = made:sum("total_ns"), made:sum("events")
+  local filling_ns = gradient_ns - made:sum("self_ns")
+  if gradient_ns <= 0 or filling_ns < cfg.min_filled * gradient_ns then return nil end
+  local pass_ns = made:max("max_ns") * filling_ns / gradient_ns
+  local passes_ns, worst = 0, nil
+  for row in p:table("activities"):where { name = { like = PASSES } }:each() do
+    if row.max_ns >= cfg.min_of_filling * pass_ns and row.max_ns <= cfg.max_of_filling * pass_ns then
+      passes_ns = passes_ns + math.min(row.total_ns, calls * row.max_ns)
+      if not worst or row.max_ns > worst.max_ns then worst = row end
+    end
+  end
+  passes_ns = math.min(passes_ns, (p.fact["torch.update_ns"] or 0) + (p.fact["torch.clear_ns"] or 0)
+    + (p.fact["torch.clip_ns"] or 0) + (p.fact["torch.accumulated_ns"] or 0))
+  local all_ns = gradient_ns + passes_ns
+  if all_ns < cfg.min_step_share * p.fact["step.ns"] then return nil end
+  return finding {
+    title = ("The gradient of a table is mostly zeros: making it and passing over it takes %s a step"):format(
+      fmt.ms(all_ns)),
+    locations = p:lines_of("torch.embedding_gradient_ns"),
+    evidence = { { "making the gradient a step", gradient_ns, "ns",
+                   share = math.min(1, gradient_ns / p.fact["step.ns"]) },
+                 { "of that, filling it with zeros", filling_ns, "ns" },
+                 { "ops that take about as long, in clipping and update", passes_ns, "ns" },
+                 worst and { worst.name .. ", its longest call", worst.max_ns, "ns" } or nil },
+    condition = ("zeros take %s of the gradient's time, %s accepted"):format(
+      fmt.pct(filling_ns / gradient_ns), fmt.pct(cfg.min_filled)),
+    remedy = { text = "Make the gradient sparse, so that only the rows looked up are written and updated.",
+               code = SPARSE },
+    impact = impact.exposed { ns = all_ns, low = 0.8 * gradient_ns, high = all_ns },
+    confidence = "low",
+  }
+end
+
 local function of_pytorch(p, cfg)
   local step_ns = p.fact["step.ns"]
   -- On an accelerator embedding-bound says it.
   if not p:has("torch.embedding_rows") or not p:has("torch.forward_gap_ns") then return nil end
+  if p.fact["torch.embedding_rows"] == 0 then return of_zeros(p, cfg) end
   local rows, lookups, gradient_ns = p.fact["torch.embedding_rows"], p.fact["torch.embedding_lookups"],
       p.fact["torch.embedding_gradient_ns"]
   if gradient_ns <= 0 or lookups <= 0 or rows < cfg.min_ratio * lookups or rows < cfg.min_rows then
@@ -30,8 +73,7 @@ local function of_pytorch(p, cfg)
     evidence = evidence,
     condition = condition,
     remedy = { text = "Make the gradient sparse, so that only the rows looked up are written and updated.",
-               code = "emb = nn.Embedding(rows, dim, sparse=True); optimizer = "
-                 .. "torch.optim.SparseAdam(emb.parameters())" },
+               code = SPARSE },
     impact = impact.exposed { ns = high_ns, low = low_ns, high = high_ns },
     confidence = "medium",
   }
@@ -195,6 +237,11 @@ return rule {
     min_step_share = { default = 0.05, min = 0, max = 1, unit = "share",
                        doc = "share of the step that gradient and update take, for PyTorch" },
     min_ratio = { default = 10, min = 1, max = 1e9, unit = "ratio", doc = "rows over lookups, for PyTorch" },
+    min_filled = { default = 0.5, min = 0, max = 1, unit = "share",
+      doc = "PyTorch without shapes: of making the gradient, what fills it with zeros" },
+    min_of_filling = { default = 0.4, min = 0, max = 100, unit = "ratio",
+      doc = "longest call of an op over filling a gradient, from which it passes over the table" },
+    max_of_filling = { default = 5, min = 0, max = 100, unit = "ratio", doc = "above, it does something else" },
     min_share = { default = 0.15, min = 0, max = 1, unit = "share",
                   doc = "share of the time of all ops that updates the table" },
     min_rows = { default = 4096, min = 2, max = 1e12, unit = "count", doc = "smaller tables are cheap to update" },
@@ -211,10 +258,10 @@ A lookup touches the rows of its ids; a dense gradient and its optimizer touch a
 table [rows, width], or an update of a few rows that are as wide, beside ops whose result is the whole table. Priced
 as those ops, of which the touched share stays, and half of what a Keras optimizer with moments does, which passes
 over all rows whatever the gradient is; and of an all-reduce that adds the gradient up over devices what goes for rows
-alone. Silent for small tables, many ids, arrays of
-which another op moves as many rows as they have, and where shapes are unknown and neither a segment sum of TensorFlow's
-densified gradients shows, longer than the lookups or on its way through what cut the table before them, nor, in the
-scope that updates rows, an assignment that takes longer than the products, as weight decay of the whole
+alone. Silent for small tables, many ids, arrays of which another op moves as many rows as they have, and where shapes
+are unknown and neither zeros take most of the time that PyTorch takes to make the gradient, nor a segment sum of
+TensorFlow's densified gradients shows, longer than the lookups or on its way through what cut the table before them,
+nor, in the scope that updates rows, an assignment that takes longer than the products, as weight decay of the whole
 table does.]],
 
   check = function(p, cfg)
@@ -451,6 +498,23 @@ table does.]],
           ["torch.accumulated_elements"] = 3.4e5,
           ["torch.update_ns"] = 8e5 },
       tables = { ops = { { name = "aten::embedding_dense_backward", self_ns = 2e5 } } } },
+    -- 3 ms of gradient, of which zeros are 2.4 ms, and passes of 2 and 1.4 ms: 2.4 to 6.4 ms.
+    { name = "a large table without shapes", format = "kineto", framework = "pytorch", finding = true,
+      impact_ns = 4.4e6,
+      facts = { ["step.ns"] = 1e7, ["torch.embedding_rows"] = 0, ["torch.embedding_lookups"] = 0,
+          ["torch.forward_gap_ns"] = 0, ["torch.embedding_gradient_ns"] = 3e6, ["torch.update_ns"] = 2.5e6,
+          ["torch.clip_ns"] = 1.8e6 },
+      tables = { ops = {}, activities = {
+        { name = "aten::_embedding_bag_dense_backward", total_ns = 3e6, self_ns = 6e5, max_ns = 3e6, events = 1 },
+        { name = "aten::add_", total_ns = 2.2e6, max_ns = 2e6, events = 4 },
+        { name = "aten::linalg_vector_norm", total_ns = 1.5e6, max_ns = 1.4e6, events = 4 },
+        { name = "aten::copy_", total_ns = 2e7, max_ns = 2e7, events = 1 },
+        { name = "aten::mul_", total_ns = 1e6, max_ns = 5e5, events = 4 } } } },
+    { name = "as many lookups as rows, without shapes", format = "kineto", framework = "pytorch", finding = false,
+      facts = { ["step.ns"] = 1e7, ["torch.embedding_rows"] = 0, ["torch.embedding_lookups"] = 0,
+          ["torch.forward_gap_ns"] = 0, ["torch.embedding_gradient_ns"] = 3e6, ["torch.update_ns"] = 2.5e6 },
+      tables = { ops = {}, activities = {
+        { name = "aten::embedding_dense_backward", total_ns = 3e6, self_ns = 2e6, max_ns = 3e6, events = 1 } } } },
     { name = "sparse", format = "kineto", framework = "pytorch", finding = false,
       facts = { ["step.ns"] = 1e7, ["torch.embedding_gradient_ns"] = 0, ["torch.forward_gap_ns"] = 0,
                 ["torch.embedding_rows"] = 1e6,
