@@ -34,6 +34,25 @@ local function unrolled(ops)
   return way
 end
 
+-- What XLA may be asked for: it compiles no program that calls Python. Rounds of a loop with few rows are told to take
+-- more.
+local function fewer(ops, count)
+  local function calls(pattern) return ops and ops:where { name = { like = pattern } }:sum("calls") or 0 end
+  local may_compile = not ops or ops:where { type = { like = "PyFunc" } }:count() == 0
+  local xla = may_compile and ", or let XLA fuse them."
+    or ". XLA compiles no program that calls Python: leave that out first."
+  if calls("(^|/)while/") > 0.5 * count then
+    return {
+      text = "Let each round of the loop do many rows, as several episodes, chains or sequences side by side: it "
+        .. "starts as many ops for one" .. xla,
+      code = "for t in tf.range(length): logits, values = model(states)   # states: [episodes, features]",
+    }
+  end
+  return { text = "Stack small variables and batch their ops" .. xla,
+           code = may_compile and "@tf.function(jit_compile=True)   # or one stacked variable and a batched matmul"
+             or "w = tf.Variable(tf.stack(ws))   # and a batched matmul" }
+end
+
 return rule {
   id = "tiny-ops", api = 1, version = "1.0.0",
   title = "Thousands of tiny ops cost more to run than to compute",
@@ -116,9 +135,7 @@ behind them.]],
                    { "ops a step", count, "count" }, { "median op", median_ns, "ns" } },
       condition = ("%s ops a step, median %s; the executor takes %s, %s accepted"):format(fmt.count(count),
         fmt.ns(median_ns), fmt.pct(executor_ns / step_ns), fmt.pct(cfg.min_share)),
-      remedy = is_recurrent and unrolled(p:table("ops")) or {
-          text = "Stack small variables and batch their ops, or let XLA fuse them.",
-          code = "@tf.function(jit_compile=True)   # or one stacked variable and a batched matmul" },
+      remedy = is_recurrent and unrolled(p:table("ops")) or fewer(p:has("ops") and p:table("ops"), recorded),
       -- Of a layer's loop what goes round is gone, and the cell's own ops stay.
       impact = impact.replay { { "scale", parts = { "host" }, kinds = { "executor", "run" },
                                  factor = 1 - (is_recurrent and cfg.loop or 0.9) * part },
@@ -138,6 +155,11 @@ behind them.]],
     { name = "thousands", framework = "tensorflow", finding = true, replay = { 6e6 },
       facts = { ["step.ns"] = 1e7, ["host.executor_ns"] = 6e6, ["ops.count_per_step"] = 4000,
                 ["ops.median_ns"] = 1e3 } },
+    { name = "rounds that call Python", framework = "tensorflow", finding = true, replay = { 6e6 },
+      facts = { ["step.ns"] = 1e7, ["host.executor_ns"] = 7e6, ["ops.count_per_step"] = 2000,
+                ["ops.median_ns"] = 1500 },
+      tables = { ops = { { name = "while/body/_1/while/MatMul", type = "MatMul", self_ns = 1e6, calls = 1900 },
+                         { name = "while/body/_1/while/PyFunc", type = "PyFunc", self_ns = 1e5, calls = 100 } } } },
     { name = "a loop of ops too short to be recorded", framework = "tensorflow", finding = true, replay = { 6e6 },
       facts = { ["step.ns"] = 1e7, ["host.executor_ns"] = 6e6, ["ops.count_per_step"] = 86, ["ops.median_ns"] = 1e5 },
       tables = { activities = { { name = "ExecutorState::Process", kind = "executor", events = 3700 } } } },
