@@ -98,10 +98,11 @@ local structures = {
                code = "v = jax.random.rademacher(key, x.shape, x.dtype)\n"
                  .. "trace = v @ jax.jvp(f, (x,), (v,))[1]   # instead of jnp.trace(jax.jacfwd(f)(x))" } },
   { flaw = "traced-hessian", time = "the gradient's way back and its derivatives",
-    title = "A whole Hessian is made for its diagonal: %s of each step go to the gradient's way back",
+    title = "A whole Hessian is made for its diagonal or an entry: %s of each step go to the gradient's way back",
     remedy = { text = "Take second derivatives forwards along each coordinate: a jvp of a jvp, or "
-                 .. "jax.experimental.jet, gives the diagonal and its sum without a gradient of the function.",
+                 .. "jax.experimental.jet, gives entries, the diagonal and its sum without a gradient of the function.",
                code = "along = lambda e: jax.jvp(lambda y: jax.jvp(u, (y,), (e,))[1], (x,), (e,))[1]\n"
+                 .. "u_xx = along(jnp.array([1.0, 0.0]))   # instead of jax.hessian(u)(x)[0, 0]\n"
                  .. "jax.vmap(along)(jnp.eye(x.size)).sum()   # instead of jnp.trace(jax.hessian(u)(x))" } },
   { flaw = "product-order", time = "products beyond those in the other order",
     title = "Products in another order take less: %s of each step too much",

@@ -5,10 +5,12 @@
  * identity matrices by linear steps alone, of the vectors' and of that which masks the diagonal or
  * is its gradient: the two meet in products, and nothing else takes either.
  *
- * traced_hessian: the same of few coordinates, where the derivatives are those of a gradient. A
- * second derivative forwards along each coordinate gives the diagonal alone, without the gradient's
- * way back and the derivatives of that. In training both have a way back of their own, so what
- * has these in its scope is not needed.
+ * traced_hessian: the same of few coordinates, where the derivatives are those of a gradient, and
+ * of entries that are picked out of the matrix as well, as by equations of physics. A second
+ * derivative forwards along each coordinate gives the diagonal alone, without the gradient's way
+ * back and the derivatives of that. In training both have a way back of their own, so what has
+ * these in its scope is not needed. The gradient of picked entries is an array of zeros around
+ * them.
  */
 #include "analyze/excess/linear.h"
 #include "base/macros.h"
@@ -16,7 +18,7 @@
 static const double  LEAST_SHARE = 0.05;       /* of the steps */
 static const int64_t SMALLEST = 8, FEWEST = 2; /* unit vectors; coordinates */
 static const double  VECTORS = 2; /* that take about as long as one, which fills no batch */
-enum { MOST_SEEDS = 64 };
+enum { MOST_SEEDS = 64, MOST_PICKED = 8 };
 
 struct traces {
     struct waste *waste;
@@ -25,11 +27,70 @@ struct traces {
     uint32_t     *queue;  /* ops whose operands were all looked at */
     uint32_t     *met;    /* products of what is made of two identities */
     size_t        seed_count, queue_count, met_count;
-    bool          is_broken; /* something else takes derivatives */
+    /* Arrays that entries are picked from. */
+    const struct tensor *picked[MOST_PICKED];
+    size_t               picked_count;
+    bool                 may_pick;
+    bool                 is_broken; /* something else takes derivatives */
 };
 
+static const struct tensor *result_of(const struct waste *waste, uint32_t op)
+{
+    const struct op *row = &waste->profile->ops.items[op];
+
+    return row->output_count == 1 ? &waste->profile->tensors.items[row->first_output] : NULL;
+}
+
+/* One place of an axis of `size` is left of `whole` in `part`. */
+static bool has_one_of(const struct tensor *whole, const struct tensor *part, int64_t size)
+{
+    bool is_found = false;
+
+    if (!whole || !part || whole->rank != part->rank)
+        return false;
+    for (int8_t i = 0; i < whole->rank; i++)
+        is_found |= whole->dims[i] == size && part->dims[i] == 1;
+    return is_found;
+}
+
+static bool is_picked_from(const struct traces *traces, const struct tensor *whole)
+{
+    for (size_t i = 0; i < traces->picked_count; i++)
+        if (same_dims(traces->picked[i], whole))
+            return true;
+    return false;
+}
+
+/* Takes entries or a row out of derivatives, and nothing else. */
+static bool picks(struct traces *traces, uint32_t from, uint32_t op, int64_t size)
+{
+    const struct waste  *waste = traces->waste;
+    const struct tensor *whole = result_of(waste, from);
+
+    if (!traces->may_pick || !waste_is(waste, op, "slice|dynamic-slice") ||
+        !has_one_of(whole, result_of(waste, op), size))
+        return false;
+    if (is_picked_from(traces, whole))
+        return true;
+    if (traces->picked_count == MOST_PICKED)
+        return false;
+    traces->picked[traces->picked_count++] = whole;
+    return true;
+}
+
+/* The gradient of what was picked: zeros around it. */
+static bool puts_back(const struct traces *traces, uint32_t op, int64_t size)
+{
+    const struct waste *waste = traces->waste;
+    struct op_ids       producers = op_graph_producers(waste->graph, op);
+
+    return traces->picked_count && waste_is(waste, op, "pad") && result_of(waste, op) &&
+           is_picked_from(traces, result_of(waste, op)) && producers.count &&
+           has_one_of(result_of(waste, op), result_of(waste, producers.ids[0]), size);
+}
+
 /* What becomes of the identities in its operands. */
-static uint64_t seeds_of(struct traces *traces, uint32_t op)
+static uint64_t seeds_of(struct traces *traces, uint32_t op, int64_t size)
 {
     struct waste    *waste = traces->waste;
     struct op_ids    producers = op_graph_producers(waste->graph, op);
@@ -51,7 +112,7 @@ static uint64_t seeds_of(struct traces *traces, uint32_t op)
         count++;
         from = producers.ids[i];
     }
-    if (!all)
+    if (!all || picks(traces, from, op, size))
         return 0;
     role = linear_role(waste, from, op);
     if (count > 1 && (role == LINEAR_PRODUCT || waste_is(waste, op, "multiply|select"))) {
@@ -80,10 +141,11 @@ static void walk(struct traces *traces, int64_t size)
         uint32_t      op = traces->queue[at];
         struct op_ids consumers = op_graph_consumers(waste->graph, op);
 
-        if (linear_identity(waste, op) == size && traces->seed_count < MOST_SEEDS)
+        if ((linear_identity(waste, op) == size || puts_back(traces, op, size)) &&
+            traces->seed_count < MOST_SEEDS)
             traces->seeds[op] = (uint64_t)1 << traces->seed_count++;
         else
-            traces->seeds[op] = seeds_of(traces, op);
+            traces->seeds[op] = seeds_of(traces, op, size);
         traces->is_broken |= traces->seeds[op] && is_result(waste, op);
         for (size_t i = 0; i < consumers.count; i++)
             if (!--traces->missed[consumers.ids[i]])
@@ -91,12 +153,12 @@ static void walk(struct traces *traces, int64_t size)
     }
 }
 
-/* Whether only sums of a diagonal are taken of what is made of the identities. */
+/* Whether only sums of a diagonal, or entries, are taken of what is made of the identities. */
 static bool look(struct traces *traces, uint32_t first, int64_t size)
 {
     const struct waste *waste = traces->waste;
 
-    traces->queue_count = traces->met_count = traces->seed_count = 0;
+    traces->queue_count = traces->met_count = traces->seed_count = traces->picked_count = 0;
     traces->is_broken = false;
     for (uint32_t op = 0; op < waste->graph->vertex_count; op++) {
         traces->seeds[op] = 0;
@@ -106,7 +168,7 @@ static bool look(struct traces *traces, uint32_t first, int64_t size)
             traces->queue[traces->queue_count++] = op;
     }
     walk(traces, size);
-    return !traces->is_broken && traces->met_count;
+    return !traces->is_broken && (traces->met_count || traces->picked_count);
 }
 
 static void mark_jacobian(struct traces *traces, int64_t size)
@@ -167,7 +229,7 @@ static void mark_hessian(struct traces *traces, uint32_t first)
 static bool find_traces(struct ledger *ledger, const struct detector *self, bool of_gradients)
 {
     struct waste  waste;
-    struct traces traces = { .waste = &waste };
+    struct traces traces = { .waste = &waste, .may_pick = of_gradients };
     size_t        count = ledger->study->profile->ops.count + 1;
     uint32_t      last_program = NO_ID;
     int64_t       last_size = 0;
@@ -195,9 +257,11 @@ static bool find_traces(struct ledger *ledger, const struct detector *self, bool
             mark_jacobian(&traces, size);
     }
     return !waste.graph ||
-           waste_claim(&waste, self, LEAST_SHARE,
-                       of_gradients ? "a whole matrix of second derivatives, for the diagonal alone"
-                                    : "a derivative for each unit vector, for the diagonal alone");
+           waste_claim(
+               &waste, self, LEAST_SHARE,
+               of_gradients
+                   ? "a whole matrix of second derivatives, for its diagonal or entries of it"
+                   : "a derivative for each unit vector, for the diagonal alone");
 }
 
 static bool find(struct ledger *ledger, const struct detector *self)
