@@ -35,6 +35,11 @@ local function written_out(p, cfg)
   }
 end
 
+-- A cell takes the next reading in each round. What takes none goes on from its own state, as a solver's steps do.
+local function takes_readings(row)
+  return (row.ops or row.anchor):find("select|slice|narrow|unbind|split|chunk|index|embedding|cat|_cell") ~= nil
+end
+
 return rule {
   id = "unrolled-rnn", api = 1, version = "1.0.0",
   title = "A recurrent cell runs in a Python loop",
@@ -98,8 +103,17 @@ work on padding.]],
       confidence = "medium",
     } or p:in_loop {
       price = price, min_share = cfg.min_share,
-      title = "A recurrent cell is called from Python %s times a step: %s",
-      remedy = function()
+      title = function(row)
+        return takes_readings(row) and "A recurrent cell is called from Python %s times a step: %s"
+          or "Rounds that go on from the one before are called from Python %s times a step: %s"
+      end,
+      severity = function(row) return row.shapes and not takes_readings(row) and "warn" or nil end,
+      remedy = function(row)
+        if not takes_readings(row) then
+          return { text = "Compile a round, take fewer of them, as a solver of higher order or with steps of its own "
+                     .. "choice does, or more rows in each. A cell has a layer that takes the whole sequence.",
+                   code = "round = torch.compile(round)   # then: for t in times: y = round(t, y)" }
+        end
         return { text = "Give the whole sequence to one recurrent layer, or compile the loop.",
                  code = "y, state = nn.LSTM(features, hidden)(x)   # instead of nn.LSTMCell in a loop over time" }
       end,
@@ -114,6 +128,14 @@ work on padding.]],
     { name = "loop", framework = "pytorch", finding = true, impact_ns = 1.5e7, facts = { ["step.ns"] = 2e7 },
       tables = { eager_loops = { { anchor = "select", ns = 1.6e7, repeats = 64, body = 5, calls = 320,
           span_ns = 1.6e7, backward_ns = 0, call_ns = 4e4, view_ns = 2e3, products = 64, gates = 320, concats = 0,
+          concat_ns = 0,
+          readbacks = 0, conversion_ns = 0, kept_ns = 0, flops = 1000000.0, elements = 1000,
+          is_growing = false } } } },
+    { name = "steps of a solver", framework = "pytorch", finding = true, impact_ns = 5.5e6, severity = "warn",
+      facts = { ["step.ns"] = 2e7 },
+      tables = { eager_loops = { { anchor = "linear", ns = 1.6e7, repeats = 64, body = 5, calls = 320,
+          ops = "linear > tanh > linear > mul > add > pow > …", shapes = "[64,2]x[128,2]x[128]",
+          span_ns = 1.6e7, backward_ns = 0, call_ns = 4e4, view_ns = 2e3, products = 64, gates = 64, concats = 0,
           concat_ns = 0,
           readbacks = 0, conversion_ns = 0, kept_ns = 0, flops = 1000000.0, elements = 1000,
           is_growing = false } } } },

@@ -157,6 +157,30 @@ TEST(inverses_for_a_vector)
     }
 }
 
+/* The same without shapes, where the determinant takes a third as long as the inverse; not where it
+ * is a small one's, nor without. */
+TEST(inverses_beside_a_determinant)
+{
+    static const int64_t determinants_ns[] = { 2000000, 20000, 0 };
+
+    for (size_t i = 0; i < ARRAY_COUNT(determinants_ns); i++) {
+        struct program program;
+
+        (void)state;
+        start(&program);
+        program.b.profile.has_shapes = false;
+        run(&program, "aten::inverse", "", 6000000);
+        run(&program, "aten::matmul", "", 100000);
+        if (determinants_ns[i])
+            run(&program, "aten::logdet", "", determinants_ns[i]);
+        finish(&program);
+        assert_true(fabs(claimed(&program, "formed-inverse") -
+                         (i == 0 ? 6e6 * 5 / 6 + 2e6 * 19 / 20 : 0)) < 1);
+        assert_sums(&program);
+        builder_free(&program.b);
+    }
+}
+
 /* Patches of 3 x 3 are copied, 2 ms, and multiplied with weights, 4 ms; on the way back products of
  * as many numbers take 3 + 3 ms and adding up 5 ms: all of the copies and half of the products are
  * too much, 7 + 5 ms. Not where patches lie side by side, so that nothing is there twice. */
