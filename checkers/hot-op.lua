@@ -742,6 +742,19 @@ local function of_dropout(p, type)
       .. "unless batch_first=True." or "")
 end
 
+-- Without shapes: differences that are squared and then summed, all of which take long, may be of all pairs.
+local function of_differences(p, type)
+  if p.framework ~= "pytorch" or not type:find("^aten::(sub|pow|square|mul)$") then return nil end
+  local types = p:table("op_types")
+  local function time_of(pattern) return types:where { type = { like = pattern } }:sum("self_ns") end
+  local all_ns = types:sum("self_ns")
+  if math.min(time_of("^aten::sub$"), time_of("^aten::(pow|square|mul)$")) < 0.15 * all_ns
+      or time_of("^aten::(sum|linalg_vector_norm)$") < 0.02 * all_ns then return nil end
+  return "Where differences of all pairs of two sets of vectors are squared and summed, take a product of matrices "
+    .. "instead, |a|² + |b|² − 2 a·b, which makes no array of all differences: torch.cdist(a, b). Else begin with "
+    .. type .. ": fewer or smaller calls, a fused form."
+end
+
 -- tape.jacobian and tape.batch_jacobian go back once for each output; TensorFlow names what they vectorize by pfor. The
 -- gradients of each example by weights are vectorized, too, and are as many as there are.
 local function of_each_output(p, cfg)
@@ -946,7 +959,7 @@ Silent when time is spread, or when ops are a small part of the step.]],
                         .. "than the task needs, a type that this machine is slow in. Then larger batches."):format(
                           subject) .. (hint and hint.text or of_free_order(p, top[1].type) and FREE_ORDER or "")
                    or top[1].type:find("^CropAndResize") and CROPS
-                   or of_dropout(p, top[1].type)
+                   or of_dropout(p, top[1].type) or of_differences(p, top[1].type)
                    or p.framework ~= "jax" and moves[p:class_of(top[1].type)] or
                         ("Begin with %s: fewer or smaller calls, lower precision, a fused form."):format(begin),
                  code = hint and hint.code or nil },
@@ -959,6 +972,11 @@ Silent when time is spread, or when ops are a small part of the step.]],
   end,
 
   examples = {
+    { name = "differences without shapes", framework = "pytorch", format = "kineto", finding = true, impact_ns = 1.2e6,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { op_types = { { type = "aten::pow", kind = "op", self_ns = 4e6 },
+                              { type = "aten::sub", kind = "op", self_ns = 3.6e6 },
+                              { type = "aten::sum", kind = "op", self_ns = 1e6 } } } },
     -- 6 of 8 ms of ops, and 9 ms that compute: 6.75 ms.
     { name = "derivatives of each output", framework = "tensorflow", format = "xspace", finding = true,
       impact_ns = 2.7e6,
