@@ -406,6 +406,33 @@ TEST(rows_that_an_accelerator_computes)
     builder_free(&program.b);
 }
 
+/* Eight rows one by one, with 2 ms of Python behind each: what one call for all would spare of the
+ * pauses, 7/8 of 0.3 ms, leaves most of them to Python, which they are then edited with. */
+TEST(rows_with_much_python_between)
+{
+    struct program program;
+    double         kept = 7.0 / 8 * 0.15; /* share of a pause that one call spares */
+
+    (void)state;
+    start(&program);
+    for (int row = 0; row < 8; row++) {
+        run(&program, "aten::linear", "f32[1,64] f32[64,64]", 10000);
+        program.now += 10000;
+        run(&program, "aten::linear", "f32[1,64] f32[8,64]", 10000);
+        program.now += row < 7 ? 2000000 : 0;
+    }
+    finish(&program);
+    assert_true(fabs(claimed(&program, "long-pause") - 7 * 2e6 * (1 - kept)) < 1);
+    assert_true(claimed(&program, "single-items") > 7 * 2e6 * kept);
+    assert_true(fabs(builder_cell(&program.b, "excess", "flaw", "long-pause", "factor") - kept) <
+                1e-6);
+    /* Ops and short pauses alone: nothing of them is work. */
+    assert_true(fabs(builder_cell(&program.b, "excess", "flaw", "single-items", "factor") -
+                     1.0 / 8) < 1e-6);
+    assert_sums(&program);
+    builder_free(&program.b);
+}
+
 /* A question of twelve words, then five words one by one, each picked from what the last call gave:
  * no call could be made for all of them. Of five questions of twelve words each one is. */
 TEST(words_behind_a_question)

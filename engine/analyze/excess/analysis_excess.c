@@ -141,7 +141,7 @@ static bool write_cell(struct writer *writer, struct table *table, const struct 
     emit_number(table, CALLS, row, cell->calls / writer->steps);
     emit_number(table, NS, row, cell->ns / writer->steps);
     emit_number(table, SHARE, row, cell->ns / writer->ledger->total_ns);
-    emit_number(table, FACTOR, row, 1 - cell->ns / cell->seen_ns);
+    emit_number(table, FACTOR, row, cell_factor(cell));
     return true;
 }
 

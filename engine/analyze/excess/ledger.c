@@ -2,6 +2,7 @@
 
 #include "model/names.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,6 +35,35 @@ uint32_t ledger_cell(struct ledger *ledger, const struct detector *self, const s
     return (uint32_t)ledger->cells.count - 1;
 }
 
+static const double MOST_OF_UNIT = 0.5; /* share of a unit */
+
+/* A unit is edited with one cell: the first that claims of it, or one that claims most of it, as of
+ * a pause of which the first takes what starting an op costs. Of that one all of the unit is seen.
+ */
+static void hold(struct ledger *ledger, uint32_t cell, struct work_unit *unit, double ns)
+{
+    struct cell *of = &ledger->cells.items[cell];
+
+    if (unit->cell != NO_ID && unit->cell != cell && ns > MOST_OF_UNIT * unit->ns) {
+        struct cell *before = &ledger->cells.items[unit->cell];
+
+        before->seen_ns -= unit->ns;
+        before->lost_ns += unit->held_ns;
+        of->seen_ns += unit->ns - unit->left_ns;
+        unit->cell = NO_ID;
+        unit->held_ns = 0;
+    }
+    if (unit->cell == NO_ID)
+        unit->cell = cell;
+    if (unit->cell == cell)
+        unit->held_ns += ns;
+}
+
+double cell_factor(const struct cell *cell)
+{
+    return cell->seen_ns > 0 ? fmin(1, 1 - (cell->ns - cell->lost_ns) / cell->seen_ns) : 1;
+}
+
 void ledger_claim(struct ledger *ledger, uint32_t cell, struct work_unit *unit, double share)
 {
     struct cell *of = &ledger->cells.items[cell];
@@ -41,8 +71,7 @@ void ledger_claim(struct ledger *ledger, uint32_t cell, struct work_unit *unit, 
 
     if (ns <= 0)
         return;
-    if (unit->cell == NO_ID)
-        unit->cell = cell;
+    hold(ledger, cell, unit, ns);
     of->seen_ns += unit->left_ns;
     of->ns += ns;
     of->calls++;

@@ -26,13 +26,14 @@ enum unit_phase {
 struct work_unit {
     int64_t  start_ns, end_ns;
     double   ns, left_ns; /* on the path; of that, what no cell claimed */
+    double   held_ns;     /* of that, what its cell claimed */
     double   typical_ns;  /* what units like it take: other programs hold one up now and then */
     uint32_t step;        /* row of path.step_rows */
     uint32_t frame;       /* row of path.frames: the op, or what was longest open; NO_ID */
     uint32_t node;        /* backward pass: the event of its node, or NO_ID */
     uint32_t type;        /* interned in the profile; 0 without an op */
     uint32_t op;          /* row of profile->ops, or NO_ID */
-    uint32_t cell;        /* the first that claimed of it, or NO_ID */
+    uint32_t cell;        /* the one that claimed most of it, else the first; or NO_ID */
     uint8_t  kind, phase, part, op_class;
     bool     is_trained; /* a forward op that a backward node is for */
 };
@@ -46,6 +47,7 @@ struct cell {
     double                 calls;   /* all looked-at steps, like the rest */
     double                 ns;      /* claimed */
     double                 seen_ns; /* left of its units before it claimed */
+    double                 lost_ns; /* claimed of units of which another cell claimed most */
     double                 largest_ns;
 };
 struct way_back { /* from an op of the forward pass to the node that goes back through it */
@@ -95,6 +97,8 @@ uint32_t ledger_cell(struct ledger *ledger, const struct detector *self,
                      const struct work_unit *at);
 /* Charges a share of what is left of a unit to a cell. */
 void ledger_claim(struct ledger *ledger, uint32_t cell, struct work_unit *unit, double share);
+/* What is left of the time of a cell's units without what it claimed. */
+double cell_factor(const struct cell *cell);
 /* The same of the units that go with ops (unit_goes_with_ops), from row `first` to `last`. */
 void ledger_claim_ops(struct ledger *ledger, uint32_t cell, uint32_t first, uint32_t last,
                       double share);

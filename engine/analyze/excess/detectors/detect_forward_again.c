@@ -141,8 +141,10 @@ static void take_back(struct ledger *ledger, uint32_t cell)
         if (ledger->units.items[u].cell == cell) {
             ledger->units.items[u].cell = NO_ID;
             ledger->units.items[u].left_ns = ledger->units.items[u].ns;
+            ledger->units.items[u].held_ns = 0;
         }
     ledger->cells.items[cell].ns = ledger->cells.items[cell].seen_ns = 0;
+    ledger->cells.items[cell].lost_ns = 0;
 }
 
 static bool find(struct ledger *ledger, const struct detector *self)
