@@ -397,6 +397,28 @@ TEST(two_rounds)
     }
 }
 
+/* Eight rounds of the same nine ops on a host alone, one of which other programs held up, are told
+ * as rounds; not so where every second one is three times as long. */
+TEST(rounds_of_which_one_was_held_up)
+{
+    for (int is_usual = 0; is_usual < 2; is_usual++) {
+        struct fixture f;
+        int64_t        now_ns = 0, number = 1;
+
+        start(&f);
+        uint32_t main = builder_timeline(&f.b, f.host, NO_ID, "python");
+        for (int i = 0; i < 8; i++) {
+            add_ops(&f, main, "aten::embedding", 1, false, &now_ns, &number);
+            add_ops(&f, main, "aten::linear", 8, false, &now_ns, &number);
+            now_ns += (is_usual ? i % 2 == 1 : i == 6) ? 20 : 0;
+        }
+        builder_finish(&f.b);
+        assert_true(markers_repeats(&f.b.profile, false, &f.scratch, &f.markers));
+        assert_int_equal(f.markers.list.count, is_usual ? 0 : 8);
+        release(&f);
+    }
+}
+
 /* A device's line of steps names them by their number alone: they are one family. */
 TEST(steps_named_by_number)
 {

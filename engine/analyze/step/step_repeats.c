@@ -231,13 +231,37 @@ static bool find_rounds(const struct profile *profile, struct calls *calls, stru
     return true;
 }
 
+/* Whether rounds are of one length, but for the one or the few that other programs held up. */
+static bool are_mostly_alike(const struct markers *markers, struct arena *arena)
+{
+    static const double MOST_OFF_USUAL = 0.3;
+    enum { ONE_OF = 8 };
+    size_t  count = markers->list.count - 1; /* the first is often another one */
+    double *lengths = arena_new_array(arena, double, count + 1);
+    double  usual_ns;
+    size_t  others = 0;
+
+    for (size_t i = 0; lengths && i < count; i++)
+        lengths[i] =
+            (double)(markers->list.items[i + 1].end_ns - markers->list.items[i + 1].start_ns);
+    if (!lengths)
+        return false;
+    usual_ns = sample_middle(lengths, count);
+    for (size_t i = 0; i < count; i++)
+        others += fabs(lengths[i] - usual_ns) > MOST_OFF_USUAL * usual_ns;
+    return others <= (count > ONE_OF ? count / ONE_OF : 1);
+}
+
 /* The last round ends with its last op, what it asked for may go on: its length is not asked. */
-static void keep_alike(struct markers *markers, struct arena *arena)
+static void keep_alike(struct markers *markers, bool are_steps, struct arena *arena)
 {
     size_t count = markers->list.count;
+    bool   are_alike;
 
     markers->list.count--;
-    markers->list.count = count >= FEWEST_ROUNDS && markers_are_alike(markers, arena) ? count : 0;
+    are_alike = count >= FEWEST_ROUNDS &&
+                (are_steps ? markers_are_alike(markers, arena) : are_mostly_alike(markers, arena));
+    markers->list.count = are_alike ? count : 0;
 }
 
 static bool has_streams(const struct profile *profile, uint32_t host)
@@ -277,6 +301,6 @@ bool markers_repeats(struct profile const *profile, bool on_streams, struct aren
             return false;
     }
     if (markers->list.count)
-        keep_alike(markers, arena);
+        keep_alike(markers, on_streams, arena);
     return true;
 }
