@@ -192,6 +192,19 @@ local function of_items(p, cfg)
   }
 end
 
+-- A policy is asked for each move with gradients kept, and backward walks through a graph for each of them.
+local function of_moves(p, cfg)
+  return p:in_excess {
+    flaw = "moves-with-gradients", time = "what goes back through each move alone", min_share = cfg.min_items_share,
+    title = "Each move is played with gradients, and backward walks through a graph for each: %s a step too much",
+    remedy = { text = "Play under torch.no_grad(), keep what was seen and done, and take log-probabilities and values "
+                 .. "of all moves by one pass with gradients behind the episode.",
+               code = "with torch.no_grad(): action = policy(seen[-1]).sample()   # in the loop\n"
+                 .. "logp = policy(torch.stack(seen)).log_prob(torch.stack(actions))   # behind it" },
+    confidence = "medium",
+  }
+end
+
 -- Rows of what the costliest op of a session's run makes; nil where no shape tells.
 local function rows_of_run(p)
   local op = p:has("ops") and p:table("ops"):top("self_ns", 1):rows()[1]
@@ -305,8 +318,9 @@ a step that trains, which may be acts in one environment, and where nothing mark
 the host's. PyTorch programs do
 the same that go backward many times over a few rows before they update, or call a network for one row after the other
 without the next one being made of its result: what starting its ops and the Python between them takes is priced, and of
-products what this machine's best rate does not need. With an accelerator that waits for the host, as launching one pass
-an update instead of several.]],
+products what this machine's best rate does not need; or that play each move of an episode with gradients kept, of
+which what goes back through each move alone is priced. With an accelerator that waits for the host, as launching one
+pass an update instead of several.]],
 
   check = function(p, cfg)
     if p.format == "graph" then return of_sessions(p, cfg) end
@@ -314,7 +328,7 @@ an update instead of several.]],
     local has_passes = p.format == "kineto" and p:has("torch.backward_passes")
     local launches = has_passes and p:has("device.idle_share") and of_launches(p, cfg)
     if launches then return launches end
-    local items = p.format == "kineto" and of_items(p, cfg)
+    local items = p.format == "kineto" and (of_moves(p, cfg) or of_items(p, cfg))
     if items then return items end
     if has_passes then
       if p:has("device.idle_share") then return nil end
@@ -454,6 +468,17 @@ an update instead of several.]],
                 ["runs.main_median_ns"] = 6e6, ["runs.main_program"] = "grads" },
       tables = { ops = { { name = "a/Conv2D", type = "Conv2D", self_ns = 9e7, calls = 210, is_eager = false },
                          { name = "b/Mul", type = "Mul", self_ns = 1e6, calls = 420, is_eager = false } } } },
+    { name = "an episode played with gradients", framework = "pytorch", format = "kineto", finding = true,
+      replay = { 5e6 }, facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "moves-with-gradients", cause = "dispatch", ns = 5e6, share = 0.5,
+                              factor = 0.05, op = "aten::linear",
+                              detail = "64 moves a step, each with a graph of its own" } } } },
+    { name = "an episode most of which is the game", framework = "pytorch", format = "kineto", finding = false,
+      facts = { ["step.ns"] = 1e7, ["torch.backward_passes"] = 1, ["torch.forward_gap_ns"] = 1e5,
+                ["torch.product_rows"] = 64 },
+      tables = { excess = { { cell = 1, flaw = "moves-with-gradients", cause = "dispatch", ns = 1e6, share = 0.1,
+                              factor = 0.05, op = "aten::linear",
+                              detail = "64 moves a step, each with a graph of its own" } } } },
     { name = "a few small calls", framework = "pytorch", format = "kineto", finding = false,
       facts = { ["step.ns"] = 1e7, ["torch.backward_passes"] = 1, ["torch.forward_gap_ns"] = 1e5,
                 ["torch.product_rows"] = 64 },

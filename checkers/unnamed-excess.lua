@@ -19,7 +19,7 @@ local named = "small-runs|run-again|metrics|model-built|side-product|worker-star
   .. "power-rounds|kept-window|kept-graph|weights-alone|unfused-region|turned-cache"
   .. "|closure-fixed|idle-branches|detached-rounds|held-arguments|zero-filled|compiled-again|summed-products"
   .. "|penalised-weights|checked-values|unread-direction|enlarged-pictures|rows-apart|nan-checks"
-  .. "|wide-windows|pair-vectors"
+  .. "|wide-windows|pair-vectors|moves-with-gradients"
   .. "|listed-matrix|moved-rows"
 local ways = {
   ["wait.input"] = { "waits for data",

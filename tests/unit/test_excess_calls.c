@@ -433,6 +433,48 @@ TEST(rows_with_much_python_between)
     builder_free(&program.b);
 }
 
+/* Ten moves, each of two layers that a way back leads through, a draw and the logarithm of what was
+ * drawn, and then a backward pass of a node for each of them: nine tenths of the nodes and of the
+ * logarithms would go if one pass over all states were derived. Not where it is played without
+ * gradients and the pass over all states is derived, nor where nothing is drawn. */
+TEST(moves_played_with_gradients)
+{
+    enum { MOVES = 10, WITH, WITHOUT, CHOSEN };
+
+    for (int way = WITH; way <= CHOSEN; way++) {
+        struct program program;
+        uint32_t       forward[3 * MOVES], count = 0;
+
+        start(&program);
+        for (int move = 0; move < MOVES; move++) {
+            run(&program, "aten::lift_fresh", "f32[24]", 1000);
+            forward[count++] = run(&program, "aten::linear", "f32[1,24] f32[64,24]", 10000);
+            forward[count++] = run(&program, "aten::linear", "f32[1,64] f32[5,64]", 10000);
+            run(&program, way == CHOSEN ? "aten::abs" : "aten::multinomial", "f32[1,5]", 10000);
+            forward[count++] = run(&program, "aten::log", "f32[1]", 10000);
+            run(&program, "aten::item", "f32[1]", 1000);
+        }
+        if (way == WITHOUT) {
+            count = 0;
+            forward[count++] = run(&program, "aten::linear", "f32[10,24] f32[64,24]", 10000);
+            forward[count++] = run(&program, "aten::linear", "f32[10,64] f32[5,64]", 10000);
+        }
+        run(&program, "aten::ones_like", "f32[]", 1000);
+        while (count-- > 0) {
+            uint32_t tag = slice(&program, "autograd::engine::evaluate_function: X",
+                                 ACTIVITY_EXECUTOR, NULL, 10000);
+
+            builder_flow(&program.b, forward[count], tag, FLOW_FORWARD_BACKWARD);
+            run(&program, "aten::mm", "f32[1,64] f32[64,64]", 10000);
+        }
+        finish(&program);
+        assert_true(fabs(claimed(&program, "moves-with-gradients") -
+                         (way == WITH ? 0.9 * (30 + 10) * 10000 : 0)) < 1);
+        assert_sums(&program);
+        builder_free(&program.b);
+    }
+}
+
 /* A question of twelve words, then five words one by one, each picked from what the last call gave:
  * no call could be made for all of them. Of five questions of twelve words each one is. */
 TEST(words_behind_a_question)
