@@ -582,7 +582,9 @@ local compiled = {
     title = "Layers that no gradient goes through run in each step: %s",
     text = "Where examples come again, as in several epochs over a data set, make the features of each once, keep "
       .. "them and train on them. Where every batch is new (a replay buffer, fresh augmentation) they are needed.",
-    code = "features = backbone.predict(images)   # once; then head.fit(features, labels)" },
+    code = "features = backbone.predict(images)   # once; then head.fit(features, labels)",
+    torch_code = "with torch.no_grad(): latents = torch.cat([encoder(x) for x in batches])   # once, before the loop\n"
+      .. "loss = train_step(latents[rows])   # in it" },
   { flaw = "outer-matrix",
     title = "A matrix of all products of two others is made to be multiplied: %s of each step",
     text = "A Kronecker product is never needed as a matrix: multiply with one factor from the left and with the other "
@@ -619,6 +621,16 @@ local compiled = {
 for _, kind in ipairs(compiled) do
   kind.time, kind.confidence = "such work", kind.confidence or "medium"
   kind.remedy = { text = kind.text, code = kind.code }
+  kind.torch_remedy = kind.torch_code and { text = kind.text, code = kind.torch_code }
+end
+
+-- The kind as PyTorch says it, where that is another way.
+local function said_in(framework, kind)
+  if framework ~= "pytorch" or not kind.torch_remedy then return kind end
+  local said = {}
+  for field, value in pairs(kind) do said[field] = value end
+  said.remedy = kind.torch_remedy
+  return said
 end
 
 -- A finding of each kind of work that the step has enough of.
@@ -628,7 +640,9 @@ local function in_excess(p, cfg, kinds)
     kind.min_share = kind.least_share or cfg.min_built_share
     if kinds == compiled then kind.loud_share = kind.warn_share or cfg.min_loud_share end
     local other = kind.unless and p:has("excess") and p:table("excess"):where { flaw = kind.unless }
-    if not other or other:sum("share") < cfg.min_other_share then list[#list + 1] = p:in_excess(kind) end
+    if not other or other:sum("share") < cfg.min_other_share then
+      list[#list + 1] = p:in_excess(said_in(p.framework, kind))
+    end
   end
   return list
 end
@@ -873,6 +887,7 @@ that it does not give back.]],
       tables = { ops = {}, graph_patterns = { { pattern = "tiled-rows", op = "attention/MatMul", ns = 2.5e6, count = 1,
                                                 bytes = 1.6e6 } } } },
     in_cell("a frozen backbone", "tensorflow", "frozen-layers", 0.7, { severity = "info" }),
+    in_cell("a frozen encoder of pictures", "pytorch", "frozen-layers", 0.25, { severity = "info" }),
     in_cell("a Kronecker product", "jax", "outer-matrix", 0.9, { severity = "warn", factor = 0.02 }),
     in_cell("increments of a tree", "jax", "redrawn-rounds", 0.6, { severity = "info", factor = 0.13 }),
     in_cell("covariances for each of a batch", "jax", "same-for-all", 0.8, { severity = "warn", factor = 0.02 }),

@@ -278,6 +278,51 @@ TEST(a_trained_network_twice_in_a_row)
     }
 }
 
+/* Three steps that begin with six layers of 1 ms without a way back, of other weights than the two
+ * that are trained, which take as long: 6 ms of each. Also where they may drop, or rows are in
+ * another order; not where numbers were drawn before, where the weights are those that are trained,
+ * as a target network's, nor for fewer layers or behind what is trained. */
+TEST(features_of_frozen_weights)
+{
+    static const struct {
+        const char *before, *between, *weight;
+        int         layers;
+        bool        is_behind;
+        double      claimed_ns;
+    } rows[] = {
+        { "aten::randint", NULL, "f32[8,64] f32[32,64]", 6, false, 6e6 },
+        { NULL, "aten::dropout", "f32[8,64] f32[32,64]", 6, false, 6.001e6 },
+        { "aten::uniform_", NULL, "f32[8,64] f32[32,64]", 6, false, 0 },
+        { NULL, NULL, "f32[2,64] f32[64,64]", 6, false, 0 },
+        { NULL, NULL, "f32[8,64] f32[32,64]", 4, false, 0 },
+        { NULL, NULL, "f32[8,64] f32[32,64]", 6, true, 0 },
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct program program;
+
+        start(&program);
+        for (int step = 0; step < 3; step++) {
+            if (rows[i].before)
+                run(&program, rows[i].before, "f32[8]", 1000);
+            if (rows[i].is_behind)
+                trained(&program, "f32[8,64] f32[64,64]", 3000000);
+            for (int layer = 0; layer < rows[i].layers; layer++) {
+                run(&program, "aten::linear", rows[i].weight, 1000000);
+                if (layer == 3 && rows[i].between)
+                    run(&program, rows[i].between, "f32[8,32]", 1000);
+            }
+            trained(&program, "f32[8,64] f32[64,64]", 3000000);
+            trained(&program, "f32[8,64] f32[64,64]", 3000000);
+            node(&program, "aten::mm", "f32[64,8] f32[8,64]", 3000000);
+            end_step(&program);
+        }
+        finish(&program);
+        assert_true(fabs(claimed(&program, "frozen-layers") - rows[i].claimed_ns) < 1);
+        builder_free(&program.b);
+    }
+}
+
 /* Positions of two counts, five ops of 0.1 ms in each of two steps, beside a layer. Of it, three
  * where then another length comes in than the counts'; none where each step has its own, or in a
  * single step. */
