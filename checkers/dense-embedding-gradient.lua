@@ -72,7 +72,8 @@ local function of_pytorch(p, cfg)
     locations = p:lines_of("torch.embedding_gradient_ns"),
     evidence = evidence,
     condition = condition,
-    remedy = { text = "Make the gradient sparse, so that only the rows looked up are written and updated.",
+    remedy = { text = "Make the gradient sparse, so that only the rows looked up are written and updated. Where the "
+                 .. "words stay the same, as in fine-tuning by adapters, leave the table frozen.",
                code = SPARSE },
     impact = impact.exposed { ns = high_ns, low = low_ns, high = high_ns },
     confidence = "medium",

@@ -227,6 +227,22 @@ local function passes_along_edges(p, ops)
   return false
 end
 
+-- The layers that take rows as wide as those that are passed make them far narrower: a sum over neighbours is linear,
+-- and so are they, so that either may come first. How many rows, what one has, and what is left of it; nil: a layer of
+-- that width keeps more.
+local function narrowed_behind(ops, cfg)
+  local row = ops:where { type = { like = "^aten::(index_select|index)$" } }:top("self_ns", 1):rows()[1]
+  local nodes, width = (row and row.shapes or ""):match("^\\[([0-9]+),([0-9]+)\\]x\\[[0-9]+\\]")
+  if not nodes then return nil end
+  local most = 0
+  for layer in ops:where { type = { like = "^aten::(mm|addmm|linear)$" },
+                           shapes = { like = ("\\[%s,%s\\]x\\[%s,"):format(nodes, width, width) } }:each() do
+    most = math.max(most, tonumber(layer.shapes:match(("\\[%s,([0-9]+)\\]$"):format(width)) or width))
+  end
+  if most == 0 or most * cfg.far_narrower > tonumber(width) then return nil end
+  return nodes, tonumber(width), most
+end
+
 -- Compiled programs on a host, of which an axis is known to be looked up whose numbers lie side by side.
 local function of_rows_apart(p, cfg)
   return p:has("excess") and p:in_excess {
@@ -327,6 +343,9 @@ return rule {
   cause = "compute.shuffle", tags = { "kernels" },
   more_specific_than = { "hot-op", "roofline-gap" },
   params = {
+    far_narrower = { default = 4, min = 1, max = 1e6, unit = "ratio",
+                     doc = "PyTorch's graphs: times as wide as a layer's results, from which rows are better passed "
+                       .. "behind it" },
     min_share = { default = 0.30, min = 0, max = 1, unit = "share",
                   doc = "share of the time of all ops from which this is said" },
     kept_sort = { default = 0.05, min = 0, max = 1, unit = "ratio",
@@ -428,6 +447,16 @@ Silent below min_share, and of sorts inside of embedding bags.]],
     end
     local sorting = sort_ns > move_ns
     local inner_ns = moves:where { name = { like = inner } }:sum("self_ns") + turned:sum("self_ns")
+    local edges = not sorting and passes_along_edges(p, ops)
+    local nodes, width, out
+    if edges then nodes, width, out = narrowed_behind(ops, cfg) end
+    local kept_other = cfg.kept_other
+    if out then
+      local wide_ns = moves:where { shapes = { like = ("^\\[%s,%d\\]x"):format(nodes, width) } }:sum("self_ns")
+      kept_other = math.min(kept_other, 1 - (1 - out / width) * wide_ns / math.max(1, move_ns))
+      evidence[#evidence + 1] = { "numbers of a row that is passed", width, "count" }
+      evidence[#evidence + 1] = { "of it, what a layer leaves", out, "count" }
+    end
     local edits = {}
     local function add(query, kept)
       local list = {}
@@ -440,7 +469,7 @@ Silent below min_share, and of sorts inside of embedding bags.]],
     add(whole, cfg.kept_sort)
     add(moves:where { name = { like = inner } }, cfg.kept_inner)
     add(turned, cfg.kept_inner)
-    add(moves:where { name = { like = "(?!" .. inner .. ").*" } }, cfg.kept_other)
+    add(moves:where { name = { like = "(?!" .. inner .. ").*" } }, kept_other)
     add(wrapped, cfg.kept_other)
     local sampling = sorting and p.framework == "pytorch" and sampling_of_all(ops)
     if sampling and sampling:count() > 0 then
@@ -484,7 +513,12 @@ Silent below min_share, and of sorts inside of embedding bags.]],
                    .. "reshape and transpose, slices or a reversed axis do the same without any.",
                  code = "x = tf.reshape(tf.transpose(tf.reshape(x, [n, h, w, g, c // g]), [0, 1, 2, 4, 3]), "
                    .. "[n, h, w, c])   # not tf.gather(x, order, axis=3)" }
-                       or passes_along_edges(p, ops) and {
+                       or out and {
+                 text = "Rows are passed along edges and added up before a layer makes them narrower. Both are linear: "
+                   .. "apply the layer first and pass what it leaves, in the mean or sum over neighbours the same.",
+                 code = "h = self.propagate(edge_index, x=self.lin_neighbours(x)) + self.lin_self(x)   "
+                   .. "# not self.lin_neighbours(self.propagate(edge_index, x=x))" }
+                       or edges and {
                  text = "Each edge's row is made, kept for the gradient and added up. A product with the sparse "
                    .. "adjacency does that in one pass, weights and all; where the graph stays, make it once.",
                  code = "adj_t = T.ToSparseTensor(layout=torch.sparse_csr)(data).adj_t   # torch_geometric.transforms\n"
@@ -539,6 +573,24 @@ Silent below min_share, and of sorts inside of embedding bags.]],
       tables = { ops = { { name = "gather_fusion", type = "fusion", self_ns = 1e6 },
                          { name = "dot", type = "dot", self_ns = 8e6 } },
                  excess = { { cell = 0, flaw = "moved-rows", region = "jit(f)/gather", ns = 6e5, share = 0.06 } } } },
+    -- 5 ms of picking along edges and adding up, of which 4 ms are rows of 1200: of these 64 are left.
+    { name = "wide messages before a layer", framework = "pytorch", format = "kineto", finding = true,
+      severity = "info", replay = { 3.787e6 }, facts = { ["step.ns"] = 1e7 },
+      tables = { ops = {
+        { name = "aten::index_select", type = "aten::index_select", shapes = "[300,1200]x[1800]", self_ns = 2.5e6 },
+        { name = "aten::scatter_add_", type = "aten::scatter_add_", shapes = "[300,1200]x[1800,1200]x[1800,1200]",
+          self_ns = 1.5e6 },
+        { name = "aten::scatter_add_", type = "aten::scatter_add_", shapes = "[300,64]x[1800,64]x[1800,64]",
+          self_ns = 1e6 },
+        { name = "aten::addmm", type = "aten::addmm", shapes = "[64]x[300,1200]x[1200,64]", self_ns = 3e6 } } } },
+    { name = "messages before a layer that keeps half, and one that does not", framework = "pytorch",
+      format = "kineto", finding = true, severity = "info", replay = { 2e6 }, facts = { ["step.ns"] = 1e7 },
+      tables = { ops = {
+        { name = "aten::index_select", type = "aten::index_select", shapes = "[300,128]x[1800]", self_ns = 2.5e6 },
+        { name = "aten::scatter_add_", type = "aten::scatter_add_", shapes = "[300,128]x[1800,128]x[1800,128]",
+          self_ns = 1.5e6 },
+        { name = "aten::addmm", type = "aten::addmm", shapes = "[64]x[300,128]x[128,64]", self_ns = 3e6 },
+        { name = "aten::addmm", type = "aten::addmm", shapes = "[5]x[300,128]x[128,5]", self_ns = 1e5 } } } },
     -- Half of 5 ms of picking along edges and adding up.
     { name = "messages along edges", framework = "pytorch", format = "kineto", finding = true, severity = "info",
       replay = { 2.5e6 }, facts = { ["step.ns"] = 1e7 },

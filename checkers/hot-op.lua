@@ -386,6 +386,15 @@ local function asked_of(p, row)
     return { text = " Does a mask hide most of these pairs, as a window or blocks? Then let each block of rows see its "
                .. "neighbours alone: pairs that are hidden need no scores." }
   end
+  -- About as many filters as each is long, of one channel: a transform's are half as many, or both its parts.
+  local filters, taps = shapes:match("^\\[\\d+,1,\\d+\\]x\\[(\\d+),1,(\\d+)\\]")
+  filters, taps = tonumber(filters or 0), tonumber(taps or 0)
+  if p.framework == "pytorch" and filters >= 256 and math.abs(taps - filters) > 2
+      and math.abs(taps - filters) <= 0.4 * filters then
+    return { text = " A resampler makes such filters, one for each phase: as many as the new rate has parts of the "
+               .. "divisor that both rates share. Take rates that share a large one, as multiples of 100.",
+             code = "speeds = [torchaudio.transforms.Resample(16000, r) for r in (15800, 16200)]   # not 15844" }
+  end
   return nil
 end
 
@@ -530,6 +539,16 @@ local function of_rare_op(p, cfg)
   }
 end
 
+-- Pictures are resampled a few times a step, as by changes of place that follow each other.
+local function resampled(row)
+  if not row.type:find("grid_sampler", 1, true) or row.count < 2 or row.count > 8 then return nil end
+  return { text = ("Pictures are resampled %s times a step. Turning, scaling, moving and shearing that follow each "
+             .. "other are one change of place: multiply their matrices and sample once, which also blurs less. Data "
+             .. "that stay the same are prepared once."):format(fmt.whole(row.count)),
+           code = "x = F.grid_sample(x, F.affine_grid((turn @ scale @ shear)[:, :2], x.shape))   "
+             .. "# not one grid_sample for each" }
+end
+
 -- Where no op stands out, all that a training step does beside what it trains by.
 local function of_untracked(p, top, cfg)
   if p.framework ~= "pytorch" or p:has("device.idle_share") or not p:has("eager_untracked") then return nil end
@@ -549,7 +568,8 @@ local function of_untracked(p, top, cfg)
     evidence = evidence,
     condition = ("they take %s of the step, %s accepted"):format(fmt.pct(ns / step_ns),
       fmt.pct(cfg.min_untracked_share)),
-    remedy = { text = "What is only looked at (a preview, a metric, a picture for the log) is done every hundredth "
+    remedy = resampled(first) or {
+               text = "What is only looked at (a preview, a metric, a picture for the log) is done every hundredth "
                  .. "step; data are prepared once, or ahead of the step by the loader's workers; what a network whose "
                  .. "weights stay says of the same data is kept.",
                code = "if step % 100 == 0: log_preview(model(x[:1]))   # not in each step" },
@@ -1072,6 +1092,11 @@ Silent when time is spread, or when ops are a small part of the step.]],
       tables = { op_types = { { type = "aten::mm", self_ns = 3e6 }, { type = "aten::istft", self_ns = 2e6 } },
                  eager_untracked = { { type = "aten::istft", count = 32, ns = 2e6 },
                                      { type = "aten::abs", count = 32, ns = 1.5e6 } } } },
+    { name = "pictures that are turned, scaled and moved", framework = "pytorch", format = "kineto", finding = true,
+      severity = "info", impact_ns = 3.5e6, facts = { ["step.ns"] = 1e7 },
+      tables = { op_types = { { type = "aten::mm", self_ns = 3e6 }, { type = "aten::grid_sampler_2d", self_ns = 2e6 } },
+                 eager_untracked = { { type = "aten::grid_sampler", count = 3, ns = 3e6 },
+                                     { type = "aten::affine_grid_generator", count = 3, ns = 5e5 } } } },
     { name = "little beside the training", framework = "pytorch", format = "kineto", finding = true,
       severity = "info", impact_ns = 3e6, facts = { ["step.ns"] = 1e7 },
       tables = { op_types = { { type = "aten::mm", self_ns = 3e6 }, { type = "aten::abs", self_ns = 1e6 } },

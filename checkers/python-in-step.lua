@@ -37,6 +37,11 @@ local known = {
     text = "A frame that grows is copied whole each time: collect its parts in a list, and join them once behind the "
       .. "loop.",
     code = "parts.append(rows)   # in the loop\ntable = pandas.concat(parts)   # behind it" },
+  { frame = "(pandas|sklearn)/",
+    text = "pandas and scikit-learn take about as long for one row as for thousands: hand them the whole table once, "
+      .. "before the loop. For single requests keep what they learned in dicts and arrays.",
+    code = "codes = {name: i for i, name in enumerate(encoder.categories_[0])}   # once\n"
+      .. "x = [codes[row['kind']], (row['age'] - scaler.mean_[0]) / scaler.scale_[0]]   # for each request" },
 }
 
 -- A function that is called for each row of a batch, of those that take longest: its frame as tables of activities have
