@@ -28,6 +28,48 @@ local function simulated(p, cfg)
   }
 end
 
+-- TensorFlow on a processor: a product whose result has another type than what it multiplies, as int8 whose sums are
+-- int32, is an op of its own (BatchMatMulV3), for which oneDNN has nothing: a loop without the processor's instructions
+-- for it. What rounds its input and scales its result back stands in the same layer.
+local function without_kernel(p, cfg)
+  if p.framework ~= "tensorflow" or p.format ~= "xspace" or p:has("device.idle_share") or not p:has("ops") then
+    return nil
+  end
+  local ops, step_ns = p:table("ops"), p.fact["step.ns"]
+  local products = ops:where { type = "BatchMatMulV3" }
+  local product_ns = products:sum("self_ns")
+  if product_ns < cfg.min_products * step_ns then return nil end
+  local layers, around_ns = {}, 0
+  for row in products:each() do layers[row.name:match("^(.*/)[^/]*$") or ""] = true end
+  for row in ops:where { type = { like = "^(Abs|Cast|Max|Maximum|Minimum|Mul|RealDiv|Round)$" } }:each() do
+    local layer = row.name:gsub("clip_by_value/", ""):match("^(.*/)[^/]*$") or ""
+    if layers[layer] then around_ns = around_ns + row.self_ns end
+  end
+  local top, all_ns = products:top("self_ns", 1):rows()[1], math.min(product_ns + around_ns, step_ns)
+  local floats = ops:where { type = { like = "^_Mkl(Native)?(Fused|Batch)?MatMul(V2)?$" } }:sum("self_ns")
+  return finding {
+    title = ("Products of int8 take %s of each step: this processor's library has no kernel for them"):format(
+      fmt.ms(math.min(product_ns, step_ns))),
+    severity = product_ns >= cfg.loud_products * step_ns and "warn" or "info",
+    subject = { op = top.name },
+    evidence = { { "products whose result has another type a step", product_ns, "ns",
+                   share = math.min(1, product_ns / step_ns) },
+                 { "rounding what goes in and scaling what comes out", around_ns, "ns" },
+                 { "such products a step", products:sum("calls"), "count" },
+                 { "products of floats a step", floats, "ns" }, { top.name, top.self_ns, "ns" } },
+    condition = ("they take %s of the step, %s accepted"):format(fmt.pct(product_ns / step_ns),
+                                                                fmt.pct(cfg.min_products)),
+    remedy = { text = "Serve in float32, which oneDNN multiplies, where TensorFlow itself computes on a processor. "
+                 .. "Weights of 8 bits pay with a runtime that has kernels for them, as LiteRT, OpenVINO or ONNX "
+                 .. "Runtime; or keep them only in the file, and turn them into floats once when loading.",
+               code = "model.load_weights(path)   # without model.quantize(\"int8\")" },
+    impact = impact.exposed { ns = 0.8 * all_ns, low = math.min(cfg.spared * product_ns, 0.8 * all_ns),
+                              high = all_ns },
+    claims = { op_type = "BatchMatMulV3" },
+    confidence = "medium",
+  }
+end
+
 -- Conversions as PyTorch names them, and passes that scale as many results of the same size: weights of a few bits as
 -- plain ops unpack them. They take at least about as long as the products do that then read them: what norms convert
 -- are activations, far smaller.
@@ -56,26 +98,34 @@ return rule {
   formats = { "kineto", "xspace" },
   needs = { "step.ns" },
   cause = "dequant", tags = { "precision", "kernels" },
+  more_specific_than = { "hot-op" },
   params = {
     min_ratio = { default = 0.10, min = 0, max = 10, unit = "ratio",
                   doc = "of the products' time from which this is said" },
     min_share = { default = 0.02, min = 0, max = 1, unit = "share", doc = "share of the step from which this is said" },
     min_of_products = { default = 0.5, min = 0, max = 10, unit = "ratio",
                         doc = "plain conversions of weights, over the products' time" },
+    min_products = { default = 0.15, min = 0, max = 1, unit = "share",
+                     doc = "TensorFlow on a processor: of the step, products of int8 from which this is said" },
+    loud_products = { default = 0.25, min = 0, max = 1, unit = "share", doc = "the same, from which it is a warning" },
+    spared = { default = 0.6, min = 0, max = 1, unit = "share",
+               doc = "of their time, what products of floats spare at least" },
     keep = { default = 0.1, min = 0, max = 1, unit = "share", doc = "of its time, what a fused product still needs" },
   },
   doc = [[
 A separate kernel writes weights in 16 bits that the product then reads again; fused products unpack them in registers.
 Priced as their time less a tenth. Plain ops of PyTorch do so, too, in a graph or out of it: a conversion for each
 product and a pass that scales as much. Silent below a tenth of the products and 2 % of the step. In PyTorch also said
-of fake quantisation in a program without a backward pass, which then only costs time: priced as its ops.]],
+of fake quantisation in a program without a backward pass, which then only costs time: priced as its ops. TensorFlow on
+a processor has no fast product of int8: such products are said from 15 % of the step on, and priced as six tenths of
+them to all of it with what rounds and scales around them.]],
 
   check = function(p, cfg)
-    local found = simulated(p, cfg)
+    local found = simulated(p, cfg) or without_kernel(p, cfg)
     if found then return found end
     if not p:has("kernels") then
-      return not p:has("work") and skip { reason = "no kernels are recorded",
-                                          capture = "a timeline of the device" } or nil
+      local has_ops = p:has("work") or p.framework == "tensorflow" and p:has("ops")
+      return not has_ops and skip { reason = "no kernels are recorded", capture = "a timeline of the device" } or nil
     end
     local step_ns, kernels = p.fact["step.ns"], p:table("kernels")
     local unpack = kernels:where { name = { like = "(?i)dequant" }, category = { like = "^(?!gemm|attention)" } }
@@ -139,6 +189,22 @@ of fake quantisation in a program without a backward pass, which then only costs
       facts = { ["step.ns"] = 1e7, ["torch.backward_ns"] = 2e6 },
       tables = { work = {
         { type = "aten::fake_quantize_per_tensor_affine", phase = "forward", calls = 14, ns = 5e6 } } } },
+    -- 6 ms of products and 1.5 around them: from 3.6 to 7.5 ms.
+    { name = "int8 where nothing multiplies it fast", framework = "tensorflow", format = "xspace", finding = true,
+      severity = "warn", impact_ns = 5.55e6, facts = { ["step.ns"] = 1e7 },
+      tables = { ops = {
+        { name = "net/ffn_1/MatMul", type = "BatchMatMulV3", calls = 1, self_ns = 4e6 },
+        { name = "net/ffn_2/MatMul", type = "BatchMatMulV3", calls = 1, self_ns = 2e6 },
+        { name = "net/ffn_1/Round", type = "Round", calls = 1, self_ns = 5e5 },
+        { name = "net/ffn_1/clip_by_value/Minimum", type = "Minimum", calls = 1, self_ns = 4e5 },
+        { name = "net/ffn_2/Cast", type = "Cast", calls = 1, self_ns = 6e5 },
+        { name = "net/norm/Mul", type = "Mul", calls = 1, self_ns = 5e5 },
+        { name = "net/attention/MatMul", type = "_MklBatchMatMulV2", calls = 1, self_ns = 1e6 } } } },
+    { name = "one small layer of int8", framework = "tensorflow", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = {
+        { name = "net/head/MatMul", type = "BatchMatMulV3", calls = 1, self_ns = 1e6 },
+        { name = "net/ffn/MatMul", type = "_MklMatMul", calls = 1, self_ns = 8e6 } } } },
     { name = "fused", framework = "pytorch", format = "kineto", finding = false, facts = { ["step.ns"] = 1e7 },
       tables = { kernels = { { name = "gemm_dequant_kernel", category = "gemm", total_ns = 3e6, calls = 100 } } } },
   },
