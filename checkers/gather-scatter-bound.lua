@@ -123,6 +123,12 @@ local function say_masks(p, cfg, ns, rows)
   }
 end
 
+-- TensorFlow: an op in a branch of tf.cond, or of an if that AutoGraph turned into one, that each recorded step took.
+local function is_branch_taken(p, row)
+  return p.framework == "tensorflow" and row ~= nil and (row.calls or 0) >= 0.95
+    and ("/" .. (row.name or "")):find("/(then|else)/_\\d+/") ~= nil
+end
+
 -- PyTorch's sorts are all of conversions into rows of a sparse matrix, as the gradient of a product with one makes in
 -- each backward pass of the matrix turned round.
 local function are_of_sparse(ops, sorts)
@@ -503,6 +509,12 @@ Silent below min_share, and of sorts inside of embedding bags.]],
                  code = "at = a.t().to_sparse_csr()   # once; then, in a torch.autograd.Function: "
                    .. "forward returns a @ x, backward at @ grad" }
                or
+               sorting and is_branch_taken(p, top[1]) and
+               { text = "This sort stands in a branch of tf.cond that each recorded step took: if its condition was "
+                   .. "meant to be rare, as a threshold that every hundredth step renews, see why it always holds. "
+                   .. "Else select instead of sorting: argmax, top-k, or a partial sort.",
+                 code = "tf.cond(step % 100 == 0, renew_threshold, lambda: threshold)   # keep it in a variable" }
+               or
                sorting and { text = "Select instead of sorting: argmax, top-k, or a partial sort.",
                              code = p.framework == "jax"
                                and "best = jnp.argmax(x, axis=-1)   # or jax.lax.top_k(x, k)" or
@@ -642,6 +654,10 @@ Silent below min_share, and of sorts inside of embedding bags.]],
       tables = { ops = { { name = "aten::sort", type = "aten::sort", self_ns = 4e6 },
                          { name = "aten::mm", type = "aten::mm", self_ns = 4e6 } },
                  work = { { class = "embedding", type = "aten::_embedding_bag_backward", ns = 5e6 } } } },
+    { name = "a sort in a branch that each step takes", framework = "tensorflow", finding = true, severity = "warn",
+      replay = { 8e6 }, facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "cond/then/_0/cond/sort/TopKV2", type = "TopKV2", calls = 1, self_ns = 9e6 },
+                         { name = "MatMul", type = "_MklMatMul", calls = 1, self_ns = 1e6 } } } },
     { name = "a full sort", framework = "jax", finding = true, replay = { 8e6 },
       facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "sort.0", type = "sort", shapes = "[6,32000]->[]", self_ns = 9e6 },
