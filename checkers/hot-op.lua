@@ -46,6 +46,13 @@ local ROUNDS = {
     .. "more digits than the type has and the task needs; and tell the solver of a band, a diagonal or symmetry.",
   code = "x = optx.root_find(f, optx.Chord(rtol=1e-4, atol=1e-4), x, args).value   # from the last x, not from x0",
 }
+-- XLA for processors works random numbers out one after the other, and what makes them normal with them.
+local DRAWN_BY_XLA = {
+  text = "XLA draws random numbers slowly on a processor: leave jit_compile out there, or draw outside of what it "
+    .. "compiles, as in tf.data, where the next batch is made. Uniform noise is cheaper than normal.",
+  code = "ds = ds.map(lambda x: (x + tf.random.normal(tf.shape(x), stddev=0.1), x)).prefetch(2)   # or "
+    .. "compile(jit_compile=False)",
+}
 local passes = { "Passes over memory take",
                  "Fewer passes over smaller arrays: cut to what is needed first, fuse, use a smaller type." }
 
@@ -189,7 +196,9 @@ local function costly(p, cfg)
                    { "kind of work", row.detail or "passes" }, { "mostly", row.region or row.op or "ops" } },
       condition = ("more than programs usually need takes %s of the step, %s accepted"):format(fmt.pct(row.share),
         fmt.pct(cfg.min_step_share)),
-      remedy = (row.region or ""):find("jit(expm)", 1, true) and EXPONENTIALS or { text = class[2] },
+      remedy = (row.region or ""):find("jit(expm)", 1, true) and EXPONENTIALS
+        or row.detail == "random" and p.framework == "tensorflow" and not p:has("device.idle_share") and DRAWN_BY_XLA
+        or { text = class[2] },
       impact = impact.share { ns = row.ns }, claims = { cell = row.cell },
       confidence = "low",
     }
