@@ -324,10 +324,18 @@ local SEEN_BESIDE = {
   text = "Move it out of the step or into the graph; cProfile, or a sampler as py-spy, shows where it is.",
   code = "python -m cProfile -s tottime train.py",
 }
+-- Where nothing is trained, what follows behind the model works with its results.
+local BEHIND_RESULTS = {
+  text = "Nothing is trained here: if this works through results, take argmax, top_k, thresholds, counts and sums in "
+    .. "the graph, and read only what the answer holds: NumPy goes over whole maps, or all scores, on one thread. "
+    .. "cProfile, or a sampler as py-spy, shows what it is.",
+  code = "kinds = tf.argmax(scores, -1)   # in the tf.function that serves; not np.argmax(scores.numpy(), -1)",
+}
 local function in_tensorflow(p)
   local is_fit = p:has("activities")
     and p:table("activities"):where { name = { like = "^(multi|one)_step_on_iterator$" } }:count() > 0
-  return is_fit and IN_CALLBACKS or SEEN_BESIDE
+  if is_fit then return IN_CALLBACKS end
+  return p:has("op_stats.trains") and not p.fact["op_stats.trains"] and BEHIND_RESULTS or SEEN_BESIDE
 end
 
 return rule {

@@ -107,14 +107,17 @@ TEST(instructions_count_for_what_they_were_made_from)
     builder_free(&b);
 }
 
-/* Eager ops are calls without scopes: a gradient of one is told by its type, an addition is none.
- */
+/* Eager ops are calls without scopes: a gradient of one is told by its type, an addition is none,
+ * and neither is a transposed convolution, whose op other convolutions' gradients have. */
 TEST(eager_gradients_are_told_by_type)
 {
     static const struct {
         const char *call;
         double      trains;
-    } rows[] = { { "EagerLocalExecute: ReluGrad", 1 }, { "EagerLocalExecute: AddV2", 0 } };
+    } rows[] = { { "EagerLocalExecute: ReluGrad", 1 },
+                 { "EagerLocalExecute: AddV2", 0 },
+                 { "EagerLocalExecute: Conv2DBackpropInput", 0 },
+                 { "EagerLocalExecute: Conv2DBackpropFilter", 1 } };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct profile_builder b;
