@@ -70,6 +70,49 @@ local function without_kernel(p, cfg)
   }
 end
 
+-- TensorFlow on a processor: weights of 4 bits that plain ops of their layer unpack in each call. Masks and shifts of
+-- bits stand together in scopes that multiply, or look rows up, and the passes beside them in the same scope are theirs.
+local PASSES = "^(_Mkl)?(Bitwise(And|Or|Xor)|Cast|GatherV2|Mul|Pack|RightShift|SelectV2|Sub|Transpose)$"
+local function unpacked(p, cfg)
+  if p.framework ~= "tensorflow" or p.format ~= "xspace" or p:has("device.idle_share") or not p:has("ops") then
+    return nil
+  end
+  local ops, step_ns = p:table("ops"), p.fact["step.ns"]
+  local function scope_of(row) return row.name:match("^(.*/)[^/]*$") or "" end
+  local masks, layers, multiplies = {}, {}, false
+  for row in ops:where { type = { like = "^BitwiseAnd$" } }:each() do masks[scope_of(row)] = true end
+  for row in ops:where { type = { like = "^RightShift$" } }:each() do
+    if masks[scope_of(row)] and (row.input_ns or 0) <= 0 then layers[scope_of(row)] = true end
+  end
+  for row in ops:where { type = { like = "^(_Mkl)?(Native)?(Fused)?(Batch)?MatMul(V[23])?$" } }:each() do
+    multiplies = multiplies or layers[row.name:gsub("Tensordot/", ""):match("^(.*/)[^/]*$") or ""]
+  end
+  if not multiplies then return nil end
+  local ns, calls, top = 0, 0, nil
+  for row in ops:where { type = { like = PASSES } }:each() do
+    if layers[scope_of(row)] then
+      ns, calls = ns + row.self_ns, calls + row.calls
+      if not top or row.self_ns > top.self_ns then top = row end
+    end
+  end
+  ns = math.min(ns, step_ns)
+  if ns < cfg.min_products * step_ns then return nil end
+  return finding {
+    title = ("Weights of few bits are unpacked by plain ops in each call: %s of each step"):format(fmt.ms(ns)),
+    severity = ns >= cfg.loud_products * step_ns and "warn" or "info",
+    subject = { op = top.name },
+    evidence = { { "passes that unpack weights a step", ns, "ns", share = ns / step_ns },
+                 { "such ops a step", calls, "count" }, { top.name, top.self_ns, "ns" } },
+    condition = ("they take %s of the step, %s accepted"):format(fmt.pct(ns / step_ns), fmt.pct(cfg.min_products)),
+    remedy = { text = "Where memory is not what is short serve in float32, or turn the weights into floats once when "
+                 .. "loading. Few bits pay with a runtime whose products unpack them on their way, as LiteRT, "
+                 .. "OpenVINO or ONNX Runtime.",
+               code = "model.load_weights(path)   # without model.quantize(\"int4\")" },
+    impact = impact.exposed { ns = 0.9 * ns, low = 0.7 * ns, high = ns },
+    confidence = "medium",
+  }
+end
+
 -- Conversions as PyTorch names them, and passes that scale as many results of the same size: weights of a few bits as
 -- plain ops unpack them. They take at least about as long as the products do that then read them: what norms convert
 -- are activations, far smaller.
@@ -106,7 +149,8 @@ return rule {
     min_of_products = { default = 0.5, min = 0, max = 10, unit = "ratio",
                         doc = "plain conversions of weights, over the products' time" },
     min_products = { default = 0.15, min = 0, max = 1, unit = "share",
-                     doc = "TensorFlow on a processor: of the step, products of int8 from which this is said" },
+                     doc = "TensorFlow on a processor: of the step, products of int8, or unpacking weights, from which "
+                       .. "this is said" },
     loud_products = { default = 0.25, min = 0, max = 1, unit = "share", doc = "the same, from which it is a warning" },
     spared = { default = 0.6, min = 0, max = 1, unit = "share",
                doc = "of their time, what products of floats spare at least" },
@@ -118,10 +162,11 @@ Priced as their time less a tenth. Plain ops of PyTorch do so, too, in a graph o
 product and a pass that scales as much. Silent below a tenth of the products and 2 % of the step. In PyTorch also said
 of fake quantisation in a program without a backward pass, which then only costs time: priced as its ops. TensorFlow on
 a processor has no fast product of int8: such products are said from 15 % of the step on, and priced as six tenths of
-them to all of it with what rounds and scales around them.]],
+them to all of it with what rounds and scales around them. Weights of 4 bits, which it unpacks by masks and shifts of
+their layer, are priced as the passes that do so.]],
 
   check = function(p, cfg)
-    local found = simulated(p, cfg) or without_kernel(p, cfg)
+    local found = simulated(p, cfg) or without_kernel(p, cfg) or unpacked(p, cfg)
     if found then return found end
     if not p:has("kernels") then
       local has_ops = p:has("work") or p.framework == "tensorflow" and p:has("ops")
@@ -200,6 +245,22 @@ them to all of it with what rounds and scales around them.]],
         { name = "net/ffn_2/Cast", type = "Cast", calls = 1, self_ns = 6e5 },
         { name = "net/norm/Mul", type = "Mul", calls = 1, self_ns = 5e5 },
         { name = "net/attention/MatMul", type = "_MklBatchMatMulV2", calls = 1, self_ns = 1e6 } } } },
+    -- 1, 1.5, 2 and 0.5 ms: 0.7 to all of 5.
+    { name = "weights of 4 bits unpacked in each call", framework = "tensorflow", format = "xspace", finding = true,
+      severity = "warn", impact_ns = 4.25e6, facts = { ["step.ns"] = 1e7 },
+      tables = { ops = {
+        { name = "net/ffn/BitwiseAnd", type = "BitwiseAnd", calls = 1, self_ns = 1e6 },
+        { name = "net/ffn/RightShift", type = "RightShift", calls = 1, self_ns = 1.5e6 },
+        { name = "net/ffn/transpose", type = "Transpose", calls = 1, self_ns = 2e6 },
+        { name = "net/ffn/Mul", type = "Mul", calls = 1, self_ns = 5e5 },
+        { name = "net/ffn/Gelu/Mul", type = "Mul", calls = 1, self_ns = 5e5 },
+        { name = "net/ffn/Tensordot/MatMul", type = "_MklMatMul", calls = 1, self_ns = 4e6 } } } },
+    { name = "bits that are hashed, apart from any product", framework = "tensorflow", format = "xspace",
+      finding = false, facts = { ["step.ns"] = 1e7 },
+      tables = { ops = {
+        { name = "hash/BitwiseAnd", type = "BitwiseAnd", calls = 1, self_ns = 2e6 },
+        { name = "hash/RightShift", type = "RightShift", calls = 1, self_ns = 2e6 },
+        { name = "net/ffn/MatMul", type = "_MklMatMul", calls = 1, self_ns = 4e6 } } } },
     { name = "one small layer of int8", framework = "tensorflow", format = "xspace", finding = false,
       facts = { ["step.ns"] = 1e7 },
       tables = { ops = {

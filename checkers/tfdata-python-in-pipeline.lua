@@ -9,12 +9,24 @@ local remedy = {
 -- A generator or a PyDataset of Keras that is called once for each step makes whole batches.
 local of_batches = {
   text = "Each call makes a whole batch: work on all of its rows at once, with operations of whole arrays, rather than "
-    .. "row by row, and read files once, before, rather than a part of them in each call. Else prepare the data once, "
-    .. "or write the function in TensorFlow ops. More parallel calls do not help: Python runs one at a time.",
+    .. "row by row; read files, and make what is the same each time, as indexes, tables and weights of interpolations, "
+    .. "once, before. Else prepare the data once, or write the function in TensorFlow ops. More parallel calls do not "
+    .. "help: Python runs one at a time.",
   code = "x = scaler.transform(table[start:stop])   # in __getitem__; not np.stack([f(row) for row in rows])",
 }
 
+-- A function that a map calls for each element, py_function or numpy_function.
+local of_elements = {
+  text = "Write the function in TensorFlow ops, on whole batches, or prepare the data once and store it as TFRecords; "
+    .. "open files once, not for each item. Where it must stay Python let it do less: interpolation of a lower order, "
+    .. "float32, fewer copies, what is the same each time made once before. More parallel calls do not help: Python "
+    .. "runs one at a time.",
+  code = "x = scipy.ndimage.rotate(x, angle, reshape=False, order=1)   # splines of order 3 are its default\n"
+    .. "x = keras.layers.RandomRotation(0.04)(x)   # or on the batch, without Python",
+}
+
 local function remedy_for(stage)
+  if (stage.type or ""):find("Map", 1, true) and stage.type ~= "FlatMap" then return of_elements end
   return stage.type == "Generator" and stage.calls < 2 and of_batches or remedy
 end
 
