@@ -770,3 +770,40 @@ TEST(a_correlation_shift_by_shift)
         builder_free(&program.b);
     }
 }
+
+/* A function of the program's own makes a batch before the computation: a call of 1 ms beside a
+ * hundred of 50 us, which are what it is for; and beside ten, which are less. */
+TEST(many_short_calls_beside_a_long_one)
+{
+    for (int few = 0; few < 2; few++) {
+        struct program      program;
+        struct source_line  line = { .line = 9, .caller = NO_ID };
+        const struct table *cells;
+        uint32_t            own;
+        int                 calls = few ? 10 : 100;
+
+        start(&program);
+        program.b.profile.framework = builder_name(&program.b, "jax");
+        program.b.profile.has_python_frames = true;
+        line.file = builder_name(&program.b, "/home/u/train.py");
+        assert_true(vec_push(&program.b.profile.sources, &program.b.arena, line));
+        own = activity_of(&program, "$train.py:9 made", ACTIVITY_PYTHON, NULL);
+        program.b.profile.activities.items[own].source = 0;
+        slice(&program, "$train.py:9 made", ACTIVITY_PYTHON, NULL, 1000000 + calls * 50000);
+        for (int i = 0; i < calls; i++) {
+            slice(&program, "$_lil.py:2 __setitem__", ACTIVITY_PYTHON, NULL, 50000);
+            program.now += 50000;
+        }
+        slice(&program, "$_coo.py:8 toarray", ACTIVITY_PYTHON, NULL, 1000000);
+        program.now += 1000000;
+        run(&program, "dot", "f32[64,64] f32[64,64]", 2000000);
+        finish(&program);
+        cells = facts_find_table(&program.b.study.facts, "excess");
+        assert_true(fabs(claimed(&program, "own-python") - (1e6 + calls * 5e4)) < 1);
+        assert_true(
+            str_contains(intern_str(program.b.study.facts.names,
+                                    (uint32_t)cells->columns[table_column(cells, "region")][0]),
+                         few ? STR("_coo.py:8 toarray") : STR("_lil.py:2 __setitem__")));
+        builder_free(&program.b);
+    }
+}

@@ -19,9 +19,10 @@ struct builder {
     uint32_t      *node;   /* by frame: event of the backward node around it, or NO_ID */
     uint32_t      *update; /* by frame: the frame of the optimizer's step that it is in, or NO_ID */
     int64_t       *update_ns; /* by frame of such a step: from when on it is one, see below */
-    uint32_t      *place; /* by frame: name of the program's own function that it is in; 0 none */
-    uint32_t *launcher;   /* of eager programs on an accelerator, see launchers.h; NULL: others */
-    double    longest_ns; /* of the last unit's segments */
+    uint32_t      *place;  /* by frame: name of the program's own function that it is in; 0 none */
+    uint32_t      *callee; /* by frame: name of the function right below that one; 0 none */
+    uint32_t *launcher;    /* of eager programs on an accelerator, see launchers.h; NULL: others */
+    double    longest_ns;  /* of the last unit's segments */
 };
 
 /* Nodes of the backward pass are ops in recordings of PyTorch, and hold those that work. */
@@ -50,6 +51,16 @@ static bool is_own(const struct ledger *ledger, const struct activity *activity)
            ledger->is_user[activity->source];
 }
 
+static uint32_t callee_of(const struct builder *builder, const struct activity *activity,
+                          uint32_t parent)
+{
+    if (parent == NO_ID || is_own(builder->ledger, activity))
+        return 0;
+    if (builder->callee[parent])
+        return builder->callee[parent];
+    return builder->place[parent] && activity->kind == ACTIVITY_PYTHON ? activity->name : 0;
+}
+
 /* An optimizer that is given a closure, as Lightning's are, runs the forward and the backward pass
  * within its step: the update is what comes behind the last node. */
 static void keep_closure(struct builder *builder, uint32_t node)
@@ -75,8 +86,9 @@ static bool look_at_frames(struct builder *builder)
     builder->update = arena_new_array(scratch, uint32_t, path->frames.count + 1);
     builder->update_ns = arena_new_array(scratch, int64_t, path->frames.count + 1);
     builder->place = arena_new_array(scratch, uint32_t, path->frames.count + 1);
+    builder->callee = arena_new_array(scratch, uint32_t, path->frames.count + 1);
     if (!builder->role || !builder->owner || !builder->node || !builder->update ||
-        !builder->update_ns || !builder->place)
+        !builder->update_ns || !builder->place || !builder->callee)
         return false;
     for (uint32_t f = 0; f < path->frames.count; f++) {
         const struct frame    *frame = &path->frames.items[f];
@@ -93,6 +105,7 @@ static bool look_at_frames(struct builder *builder)
         builder->place[f] = is_own(builder->ledger, activity) ? activity->name
                             : parent == NO_ID                 ? 0
                                                               : builder->place[parent];
+        builder->callee[f] = callee_of(builder, activity, parent);
         builder->update[f] = *role == FRAME_UPDATE + 1 ? f
                              : parent == NO_ID         ? NO_ID
                                                        : builder->update[parent];
@@ -381,6 +394,75 @@ static bool cut(struct builder *builder)
     return true;
 }
 
+/* What a function of the program calls in one pause: all calls of a name together. */
+struct callees {
+    double   *ns;      /* by name of the profile */
+    double   *most_ns; /* the same: of its segments */
+    uint32_t *frame;   /* of the longest of those */
+    VEC(uint32_t) names;
+};
+
+/* Where one of them takes a good part of the pause, that is what the pause is for, though another
+ * one's single call may be longer. Forgets them. */
+static void name_pause(struct callees *callees, struct work_unit *unit)
+{
+    static const double LEAST_PART = 1.0 / 3;
+    uint32_t            most = 0;
+
+    for (size_t i = 0; i < callees->names.count; i++) {
+        uint32_t name = callees->names.items[i];
+
+        most = callees->ns[name] > callees->ns[most] ? name : most;
+    }
+    if (most && callees->ns[most] >= LEAST_PART * unit->ns)
+        unit->frame = callees->frame[most];
+    for (size_t i = 0; i < callees->names.count; i++)
+        callees->ns[callees->names.items[i]] = callees->most_ns[callees->names.items[i]] = 0;
+    callees->names.count = 0;
+}
+
+static bool add_callee(const struct builder *builder, struct callees *callees,
+                       const struct segment *segment)
+{
+    double   ns = (double)(segment->end_ns - segment->start_ns);
+    uint32_t name = segment->frame == NO_ID ? 0 : builder->callee[segment->frame];
+
+    if (!name || ns <= 0)
+        return true;
+    if (callees->ns[name] <= 0 && !vec_push(&callees->names, builder->ledger->scratch, name))
+        return false;
+    callees->ns[name] += ns;
+    if (ns > callees->most_ns[name])
+        callees->most_ns[name] = ns, callees->frame[name] = segment->frame;
+    return true;
+}
+
+static bool name_pauses(struct builder *builder)
+{
+    struct ledger     *ledger = builder->ledger;
+    const struct path *path = ledger->path;
+    size_t             names = ledger->study->profile->names.count + 1;
+    struct callees     callees = { .ns = arena_new_array(ledger->scratch, double, names),
+                                   .most_ns = arena_new_array(ledger->scratch, double, names),
+                                   .frame = arena_new_array(ledger->scratch, uint32_t, names) };
+    struct work_unit  *unit = NULL;
+
+    if (!callees.ns || !callees.most_ns || !callees.frame)
+        return false;
+    for (size_t s = 0; s < path->segments.count && ledger->units.count; s++) {
+        struct work_unit *next = &ledger->units.items[ledger->unit_of_segment[s]];
+
+        if (unit && unit != next)
+            name_pause(&callees, unit);
+        unit = next->kind == UNIT_OP ? NULL : next;
+        if (unit && !add_callee(builder, &callees, &path->segments.items[s]))
+            return false;
+    }
+    if (unit)
+        name_pause(&callees, unit);
+    return true;
+}
+
 /* An op with an accelerator's work is where its call is. */
 static void place_at_calls(struct builder *builder)
 {
@@ -649,6 +731,8 @@ bool ledger_open(struct ledger *ledger, struct study *study, struct arena *scrat
         !ledger->is_user || !ledger->user_line || !ledger->name_waits ||
         !compiled_open(&ledger->compiled, profile, scratch) || !look_at_frames(&builder) ||
         !cut(&builder))
+        return false;
+    if (!name_pauses(&builder))
         return false;
     place_at_calls(&builder);
     for (size_t u = 0; u < ledger->units.count; u++)
