@@ -111,6 +111,13 @@ local structures = {
                code = "along = lambda e: jax.jvp(lambda y: jax.jvp(u, (y,), (e,))[1], (x,), (e,))[1]\n"
                  .. "u_xx = along(jnp.array([1.0, 0.0]))   # instead of jax.hessian(u)(x)[0, 0]\n"
                  .. "jax.vmap(along)(jnp.eye(x.size)).sum()   # instead of jnp.trace(jax.hessian(u)(x))" } },
+  { flaw = "forward-gradient", time = "derivatives beyond what a reverse pass takes",
+    title = "The gradient of one number is made forwards, by a derivative for each parameter: %s of each step",
+    remedy = { text = "Take it backwards: jax.grad costs a few runs of the function, whatever number of parameters. "
+                 .. "Forwards is for few parameters and many results, and for loops without a fixed number of rounds: "
+                 .. "give these a bound (lax.scan), or an implicit derivative.",
+               code = "g = jax.grad(loss)(params)   # not jax.jacfwd(loss)(params); NumPyro: "
+                 .. "NUTS(model, forward_mode_differentiation=False)" } },
   { flaw = "product-order", time = "products beyond those in the other order",
     title = "Products in another order take less: %s of each step too much",
     remedy = { text = "Multiply from the small side: (A B) x is A (B x), and q (k^T v) needs no array of all pairs. "
@@ -1191,6 +1198,11 @@ Silent when time is spread, or when ops are a small part of the step.]],
       tables = { op_types = { { type = "fusion", self_ns = 9e6 } },
                  excess = { { cell = 1, flaw = "traced-jacobian", cause = "shape", grade = "A", ns = 8e6, share = 0.8,
                               factor = 0.1 } } } },
+    { name = "a gradient made forwards", framework = "jax", format = "xspace", finding = true, severity = "warn",
+      replay = { 7e6 }, facts = { ["step.ns"] = 1e7 },
+      tables = { op_types = { { type = "fusion", self_ns = 9e6 } },
+                 excess = { { cell = 1, flaw = "forward-gradient", cause = "shape", grade = "A", ns = 7e6, share = 0.7,
+                              factor = 0.2 } } } },
     { name = "a Laplacian by a whole Hessian", framework = "jax", format = "xspace", finding = true, severity = "warn",
       replay = { 5e6 }, facts = { ["step.ns"] = 1e7 },
       tables = { op_types = { { type = "fusion", self_ns = 9e6 } },

@@ -5,7 +5,7 @@ local named = "small-runs|run-again|metrics|model-built|side-product|worker-star
   .. "both-branches|calls-at-line|state-copied|evaluation-calls|growing-graph|fed-back|single-inputs|repeated-run|"
   .. "whole-copies|saving-run|read-back|text-in-step|single-items|larger-pass|paired-calls|deep-copies|fixed-matrix|"
   .. "made-constants|dense-jacobian|traced-jacobian|product-order|repeated-rows|frozen-work|frozen-teacher|"
-  .. "traced-hessian|"
+  .. "traced-hessian|forward-gradient|"
   .. "stepped-cells|frozen-layers|batch-work|shifted-rounds|"
   .. "cut-results|long-transform|slow-transform|complex-of-real|outer-sums|outer-matrix|redrawn-rounds|"
   .. "uncached-call|remade-keys|masked-work|masked-write|unread-rounds|unfilled-rounds|separate-rounds|remade-rows|"
