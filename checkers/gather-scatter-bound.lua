@@ -287,6 +287,20 @@ local function of_listed_matrix(p, cfg)
   }
 end
 
+-- XLA sorts rows of a few numbers by calling a comparison for each pair of them, as for the median of a window. The
+-- rows lie along an axis of the array, which shapes do not tell: the last one, as for jnp.median's of a stack.
+local SORTED_FEW = {
+  text = "Rows of a few numbers are sorted by as many comparisons, each by itself. A median, or a few of the least, "
+    .. "comes from minima and maxima of whole arrays, which fuse: nineteen pairs for the median of nine.",
+  code = "for a, b in pairs: v[a], v[b] = jnp.minimum(v[a], v[b]), jnp.maximum(v[a], v[b])   # v: one array a place of "
+    .. "the window; not jnp.median(jnp.stack(v, -1), -1)",
+}
+local function sorts_few(row, cfg)
+  local dims = row and (row.shapes or ""):match("^\\[([0-9,]+)\\]") or ""
+  local last = tonumber(dims:match("([0-9]+)$") or "")
+  return last ~= nil and dims:find(",") ~= nil and last <= cfg.max_few
+end
+
 -- On an accelerator kernels say what ops only enqueue.
 local function of_device(p, cfg)
   local kernels = p:table("kernels")
@@ -359,6 +373,8 @@ return rule {
     reached = { default = 0.6, min = 0, max = 1, unit = "share",
                 doc = "of its memory limit, what a pass over the arrays of a scatter reaches" },
     kept_other = { default = 0.5, min = 0, max = 1, unit = "ratio", doc = "part of other shuffles that stays" },
+    max_few = { default = 32, min = 2, max = 1e6, unit = "count",
+                doc = "JAX: numbers of a row that is sorted, up to which minima and maxima do it" },
     min_copied = { default = 0.08, min = 0, max = 1, unit = "share",
                    doc = "of the step, copies of a whole variable from which this is said" },
     min_copy_ns = { default = 1e5, min = 0, max = 1e12, unit = "ns", doc = "one such copy, on average" },
@@ -515,6 +531,7 @@ Silent below min_share, and of sorts inside of embedding bags.]],
                    .. "Else select instead of sorting: argmax, top-k, or a partial sort.",
                  code = "tf.cond(step % 100 == 0, renew_threshold, lambda: threshold)   # keep it in a variable" }
                or
+               sorting and p.framework == "jax" and sorts_few(top[1], cfg) and SORTED_FEW or
                sorting and { text = "Select instead of sorting: argmax, top-k, or a partial sort.",
                              code = p.framework == "jax"
                                and "best = jnp.argmax(x, axis=-1)   # or jax.lax.top_k(x, k)" or
@@ -603,6 +620,18 @@ Silent below min_share, and of sorts inside of embedding bags.]],
           self_ns = 1.5e6 },
         { name = "aten::addmm", type = "aten::addmm", shapes = "[64]x[300,128]x[128,64]", self_ns = 3e6 },
         { name = "aten::addmm", type = "aten::addmm", shapes = "[5]x[300,128]x[128,5]", self_ns = 1e5 } } } },
+    -- 5 of 10 ms sort nine numbers of each pixel, of which a twentieth stays.
+    { name = "medians of small windows", framework = "jax", format = "xspace", finding = true, severity = "warn",
+      replay = { 4.75e6 }, facts = { ["step.ns"] = 1e7 },
+      tables = { ops = {
+        { name = "sort.1", type = "sort", scope = "jit(f)/jit(median)/sort", shapes = "[8,64,64,9]->[8,64,64,9]",
+          self_ns = 5e6 },
+        { name = "dot", type = "dot", self_ns = 5e6 } } } },
+    { name = "a sort of long rows", framework = "jax", format = "xspace", finding = true, severity = "warn",
+      replay = { 4.75e6 }, facts = { ["step.ns"] = 1e7 },
+      tables = { ops = {
+        { name = "sort.1", type = "sort", scope = "jit(f)/sort", shapes = "[64,8192]->[64,8192]", self_ns = 5e6 },
+        { name = "dot", type = "dot", self_ns = 5e6 } } } },
     -- Half of 5 ms of picking along edges and adding up.
     { name = "messages along edges", framework = "pytorch", format = "kineto", finding = true, severity = "info",
       replay = { 2.5e6 }, facts = { ["step.ns"] = 1e7 },

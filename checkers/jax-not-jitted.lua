@@ -172,7 +172,8 @@ what such calls do, and where few programs repeat: that is a loop around compile
       condition = ("%s runs of %s programs a step, %s of %s accepted"):format(fmt.count(count),
         fmt.count(programs), fmt.count(cfg.min_runs), fmt.count(cfg.min_programs)),
       remedy = { text = "Compile the whole step.",
-                 code = "@jax.jit\ndef train_step(state, batch): ...   # loss, gradient and update" },
+                 code = "@jax.jit\ndef train_step(state, batch): ...   # loss, gradient and update\n"
+                   .. "# Keras compiles its own: model.compile(jit_compile=True), and no run_eagerly" },
       locations = lines and lines:places() or nil,
       impact = lines and impact.cells(lines) or
           impact.replay { { "scale", parts = { "host", "copy" }, factor = math.max(cfg.left, own) },

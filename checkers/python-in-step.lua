@@ -69,6 +69,11 @@ local for_many = {
     text = "Parse times once for the whole table, before the loop, and keep them as numbers.",
     code = "table['sent'] = pandas.to_datetime(table['sent'], format='%d.%m.%Y %H:%M')   # not strptime in each batch"
   },
+  { frame = "^(_?(lil|dok|csr|csc|compressed|index)[.]py:\\d+ )(__setitem__|_set_\\w+)$",
+    text = "Make a sparse matrix at once, of arrays of rows, columns and values: each number that is assigned goes "
+      .. "through Python, and in compressed formats moves all behind it.",
+    code = "m = scipy.sparse.csr_matrix((values, (rows, columns)), shape)   # rows = np.repeat(np.arange(n), lengths)"
+  },
   { frame = "h5py|dataset[.]py:\\d+ __getitem__",
     text = "Read what fits into memory once, or rows that lie beside each other by one slice: of a file in chunks, as "
       .. "HDF5, each row unpacks a whole chunk.",
