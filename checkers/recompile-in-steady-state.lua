@@ -6,6 +6,20 @@ local function only_traces(p)
   return rows:where { kind = "tracing" }:sum("events") > 0 and rows:where { kind = "compile" }:sum("events") == 0
 end
 
+-- Loops and branches of JAX that are called outside of a compiled function are programs of their own, compiled for what
+-- they do in each round, which Python makes anew in each call.
+local BARE_LOOPS = {
+  text = "A loop or branch (scan, while_loop, cond) that is called outside of a compiled function is compiled by "
+    .. "itself, again whenever what it does in a round is a new function: compile the function around it.",
+  code = "fit = jax.jit(lambda data: minimize(lambda p: loss(p, data), p0, method='BFGS'))   # once; then fit(data)\n"
+    .. "# Keras compiles its own: model.compile(jit_compile=True), and no run_eagerly",
+}
+local function compiles_loops(p, cfg, compiling_ns)
+  return p.framework == "jax" and p:has("activities") and p:table("activities"):where {
+    kind = "dispatch", on_leader = true, name = { like = "^PjitFunction\\((scan|while|cond)\\)$" },
+  }:sum("path_ns") >= cfg.min_loops * compiling_ns
+end
+
 -- Ledger: the lines that compile; where none is known, what a call of the function is named.
 local function place(p)
   local cells = p:has("excess") and p:table("excess"):where { flaw = "compiled-again" }
@@ -53,6 +67,9 @@ return rule {
     min_compilations = { default = 8, min = 1, max = 1e9, unit = "ratio",
                          doc = "compilations and traces in a single step over its programs, from which these are no "
                            .. "first ones" },
+    min_loops = { default = 0.5, min = 0, max = 1, unit = "share",
+                  doc = "JAX: of compiling and tracing, in calls of loops and branches by themselves, from which they "
+                    .. "are what is compiled" },
     min_pipelines = { default = 0.8, min = 0, max = 1e6, unit = "count",
                       doc = "tf.data pipelines built a step, from which tracing is for them" },
     max_pipeline_share = { default = 0.3, min = 0, max = 1, unit = "share",
@@ -121,6 +138,7 @@ are traced: a fact then. So are first calls, where a recording holds a single st
       remedy.jax = { text = "Compile the function around it: its shapes do not change, it is traced in each call.",
                      code = "@jax.jit\ndef report(params, batch): return model.apply(params, batch)" }
     elseif p.framework == "jax" then
+      remedy.jax = compiles_loops(p, cfg, path_ns) and BARE_LOOPS or remedy.jax
       edits[2] = { "scale", parts = { "host" }, name = "PjitFunction.*", factor = cfg.kept_calling }
       if steps_share >= cfg.min_all_steps then
         edits[3] = { "scale", parts = { "compute", "copy" }, factor = cfg.kept_first_run }
@@ -172,6 +190,13 @@ are traced: a fact then. So are first calls, where a recording holds a single st
       facts = { ["step.ns"] = 1e7, ["compile.path_ns"] = 8e5, ["compile.steps_share"] = 1, ["compile.count"] = 8 },
       tables = { activities = { { name = "$partial_eval.py:2268 trace_to_jaxpr", kind = "tracing", events = 8 },
                                 { name = "backend_compile", kind = "compile", events = 1 } } } },
+    -- 7 of 8 ms lie in calls of a loop that no compiled function is around.
+    { name = "loops outside of a compiled function", framework = "jax", format = "xspace", finding = true,
+      replay = { 8e6, 4e5, 4e5 },
+      facts = { ["step.ns"] = 1e7, ["compile.path_ns"] = 8e6, ["compile.steps_share"] = 1, ["compile.count"] = 9 },
+      tables = { activities = { { name = "PjitFunction(while)", kind = "dispatch", on_leader = true, events = 3,
+                                  path_ns = 7e6 },
+                                { name = "backend_compile", kind = "compile", events = 3 } } } },
     { name = "lines that compile", framework = "jax", format = "xspace", finding = true, replay = { 8e6, 4e5, 4e5 },
       facts = { ["step.ns"] = 1e7, ["compile.path_ns"] = 8e6, ["compile.steps_share"] = 1, ["compile.count"] = 3 },
       tables = { excess = { { cell = 1, flaw = "compiled-again", region = "serve.py:9 answer", ns = 6e6, share = 0.6,
