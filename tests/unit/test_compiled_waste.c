@@ -53,6 +53,33 @@ TEST(draws_beside_products)
     }
 }
 
+/* Passes over memory of one line: one of 2 ms, and four of another op that take 1 ms each, or 0.4.
+ * What the line is for is the op that takes most in all its calls. */
+TEST(a_pass_that_comes_often)
+{
+    for (int is_short = 0; is_short < 2; is_short++) {
+        struct program      program;
+        uint32_t            sum, power;
+        int64_t             ns = is_short ? 400000 : 1000000;
+        const struct table *cells;
+
+        start(&program);
+        sum =
+            add(&program, "add", "f32[64,64] f32[64,64] -> f32[64,64]", "jit(f)/add", NO_ID, NO_ID);
+        power =
+            add(&program, "power", "f32[64,64] f32[64,64] -> f32[64,64]", "jit(f)/pow", NO_ID, sum);
+        run_step(&program, (uint32_t[]) { sum, power, power, power, power },
+                 (int64_t[]) { 2000000, ns, ns, ns, ns }, 5);
+        cells = facts_find_table(&program.b.study.facts, "excess");
+        assert_true(claimed(&program, "costly-class") > 0);
+        assert_true(
+            str_equal(intern_str(program.b.study.facts.names,
+                                 (uint32_t)cells->columns[table_column(cells, "region")][0]),
+                      is_short ? STR("jit(f)/add") : STR("jit(f)/pow")));
+        release(&program);
+    }
+}
+
 /* A step that trains sorts its batch, 6 ms of 10: that could be done once. Not where it sorts a
  * weight, numbers that are drawn, or what a product gave, nor where nothing is trained. */
 TEST(work_on_the_batch_alone)

@@ -31,13 +31,14 @@ static const struct {
 
 struct place { /* of one class: neighbouring lines of the program */
     uint32_t                op_class, file, line, cell;
-    double                  ns, largest_ns;
-    const struct work_unit *largest;
+    double                  ns, largest_ns; /* claimed; of all units of an op */
+    const struct work_unit *largest;        /* one of that op's */
 };
 struct finder {
     struct ledger *ledger;
     double         share[OP_CLASS_COUNT]; /* to claim of each class; 0: none, or another cause's */
     double         product_elements;      /* of the largest array that a product makes or takes */
+    double        *op_ns;                 /* by row of profile->ops: of its units so far */
     VEC(struct place) places;
 };
 
@@ -127,12 +128,15 @@ static struct place *place_of(struct finder *finder, const struct work_unit *uni
 static bool add(struct finder *finder, const struct work_unit *unit)
 {
     struct place *place = place_of(finder, unit);
+    double        ns = unit->ns;
 
     if (!place)
         return false;
     place->ns += unit->left_ns * share_of(finder, unit);
-    if (unit->ns > place->largest_ns) {
-        place->largest_ns = unit->ns;
+    if (unit->op != NO_ID)
+        ns = finder->op_ns[unit->op] += unit->ns;
+    if (ns > place->largest_ns) {
+        place->largest_ns = ns;
         place->largest = unit;
     }
     return true;
@@ -160,6 +164,9 @@ static bool find(struct ledger *ledger, const struct detector *self)
 
     if (ledger->study->profile->format == FORMAT_KINETO || ledger->path->has_device)
         return true;
+    finder.op_ns = arena_new_array(ledger->scratch, double, ledger->study->profile->ops.count + 1);
+    if (!finder.op_ns)
+        return false;
     set_shares(&finder, self->cause);
     if (finder.share[OP_RANDOM] > 0)
         find_products(&finder);
