@@ -71,7 +71,7 @@ local function without_kernel(p, cfg)
 end
 
 -- TensorFlow on a processor: weights of 4 bits that plain ops of their layer unpack in each call. Masks and shifts of
--- bits stand together in scopes that multiply, or look rows up, and the passes beside them in the same scope are theirs.
+-- bits stand together in scopes that multiply, or look rows up, and the passes beside them there are theirs.
 local PASSES = "^(_Mkl)?(Bitwise(And|Or|Xor)|Cast|GatherV2|Mul|Pack|RightShift|SelectV2|Sub|Transpose)$"
 local function unpacked(p, cfg)
   if p.framework ~= "tensorflow" or p.format ~= "xspace" or p:has("device.idle_share") or not p:has("ops") then
