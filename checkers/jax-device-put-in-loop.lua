@@ -33,6 +33,40 @@ local function of_arguments(p, cfg)
   }
 end
 
+-- Programs of nothing but a copy are jnp.array and jnp.copy of whole arrays outside of a compiled function: what their
+-- copies take, and the longest.
+local function of_copied(p, cfg)
+  if not p:has("ops") or p.fact["device.idle_share"] then return nil end
+  local ops, step_ns, computes = p:table("ops"), p.fact["step.ns"], {}
+  for row in ops:where { type = { like = "^(?!copy$)" } }:each() do computes[row.module or ""] = true end
+  -- What the step waits for includes the new memory's pages, which a copy touches first and its own time may lack.
+  local time = p:has("work") and "ns" or "self_ns"
+  local ns, bytes, count, worst = 0, 0, 0, nil
+  for row in (time == "ns" and p:table("work") or ops):where {
+    type = "copy", shapes = { like = "^(\\[[0-9,]+\\])->\\1$" } }:each() do
+    if (row.module or "") ~= "" and not computes[row.module] then
+      ns, bytes, count = ns + row[time], bytes + (row.bytes or 0) * row.calls / 2, count + row.calls
+      worst = (not worst or row[time] > worst[time]) and row or worst
+    end
+  end
+  if not worst or ns < cfg.min_copied * step_ns then return nil end
+  return finding {
+    title = ("Whole arrays are copied by themselves in each step: %s, %s"):format(fmt.bytes(bytes), fmt.ms(ns)),
+    severity = ns >= cfg.min_copied_warn * step_ns and "warn" or "info",
+    subject = { op = worst.module },
+    evidence = { { "copies a step", ns, "ns", share = math.min(1, ns / step_ns) }, { "arrays", count, "count" },
+                 { "copy " .. worst.shapes, worst[time], "ns" } },
+    condition = ("programs of nothing but a copy take %s of the step, %s accepted"):format(fmt.pct(ns / step_ns),
+      fmt.pct(cfg.min_copied)),
+    remedy = { text = "Put weights and tables on the device once, before the loop, and hand the same arrays on: an "
+                 .. "array of JAX never changes, so no copy keeps it. jnp.array and jnp.copy copy each time.",
+               code = "weights = jax.device_put(weights)   # once; jnp.asarray(x) copies nothing that is there "
+                 .. "already" },
+    impact = impact.exposed { ns = ns, low = 0.85 * ns, high = math.min(step_ns, 1.3 * ns) },
+    confidence = "medium",
+  }
+end
+
 -- Of the host's time, what the program's own functions work in Python without starting anything: who makes a batch
 -- that way has that to change, whoever then puts it on the device.
 local function own_python_ns(p)
@@ -86,6 +120,9 @@ return rule {
                     doc = "of the steps, those with a wait for the accelerator, from which that is what to change" },
     min_argument_share = { default = 0.2, min = 0, max = 1, unit = "share",
                            doc = "share of the step in which programs wait for copies, of a host that runs ahead" },
+    min_copied = { default = 0.1, min = 0, max = 1, unit = "share",
+                   doc = "on a host: share of the step in programs of nothing but a copy, from which this is said" },
+    min_copied_warn = { default = 0.15, min = 0, max = 1, unit = "share", doc = "the same, for a warning" },
     min_own_share = { default = 0.1, min = 0, max = 1, unit = "share",
                       doc = "share of the step in Python of the program's functions, from which that is the cause" },
     min_own_most = { default = 0.5, min = 0, max = 10, unit = "ratio",
@@ -101,7 +138,8 @@ A thread that keeps two batches ahead does that beside the step. Priced by repla
 before them run beside the computation, less what handing a batch over costs; calls of programs are no part of a batch.
 Where the batch is most of the host's work, all of that hides. Where making the batch takes many times the computation,
 hiding it is not enough: priced as that work. Where the host runs ahead and the programs wait for copies, whole arrays
-are arguments of each call: priced as those copies. Silent where the program's own functions make the batch in Python,
+are arguments of each call: priced as those copies; so are programs that only copy a whole array, on a host, with up to
+three tenths of what lies around them. Silent where the program's own functions make the batch in Python,
 or a library takes modules apart there (python-in-step names them), where transfers are short or run in another thread,
 where a step is many programs or calls back to the host, and where the loop waits for an accelerator in each step.]],
 
@@ -109,7 +147,7 @@ where a step is many programs or calls back to the host, and where the loop wait
     if p.framework ~= "jax" then return nil end
     local items = of_items(p, cfg)
     if items then return items end
-    local arguments = of_arguments(p, cfg)
+    local arguments = of_copied(p, cfg) or of_arguments(p, cfg)
     if arguments then return arguments end
     local step_ns = p.fact["step.ns"]
     -- For an accelerator threads of the runtime copy what the leading one hands over, which waits for them.
@@ -209,6 +247,23 @@ where a step is many programs or calls back to the host, and where the loop wait
   end,
 
   examples = {
+    -- 3 of 10 ms copy weights; up to 3.9 with what starts them.
+    { name = "weights that are copied for each request", framework = "jax", finding = true, impact_ns = 3.225e6,
+      severity = "warn",
+      facts = { ["step.ns"] = 1e7, ["transfer.count"] = 0, ["transfer.path_ns"] = 0, ["host.lead_ns"] = 0,
+                ["transfer.before_ns"] = 0, ["part.copy_ns"] = 0, ["part.compute_ns"] = 8e6, ["runs.count"] = 5 },
+      tables = { ops = { { name = "copy", type = "copy", module = "jit_copy", shapes = "[1024,1024]->[1024,1024]",
+                           calls = 4, bytes = 8.4e6, self_ns = 3e6 },
+                         { name = "dot", type = "dot", module = "jit_answer", shapes = "[8,1024]x[1024,1024]->[8,1024]",
+                           calls = 4, self_ns = 5e6 } } } },
+    -- A copy beside what computes is the program's.
+    { name = "a program that copies before it computes", framework = "jax", finding = false,
+      facts = { ["step.ns"] = 1e7, ["transfer.count"] = 0, ["transfer.path_ns"] = 0, ["host.lead_ns"] = 0,
+                ["transfer.before_ns"] = 0, ["part.copy_ns"] = 0, ["part.compute_ns"] = 8e6, ["runs.count"] = 1 },
+      tables = { ops = { { name = "copy", type = "copy", module = "jit_answer", shapes = "[1024,1024]->[1024,1024]",
+                           calls = 4, bytes = 8.4e6, self_ns = 3e6 },
+                         { name = "dot", type = "dot", module = "jit_answer", shapes = "[8,1024]x[1024,1024]->[8,1024]",
+                           calls = 4, self_ns = 5e6 } } } },
     { name = "a list of device arrays", framework = "jax", finding = true, replay = { 8e6 },
       facts = { ["step.ns"] = 1e7, ["transfer.count"] = 0, ["transfer.path_ns"] = 0, ["host.lead_ns"] = 0,
                 ["transfer.before_ns"] = 0, ["part.copy_ns"] = 0, ["part.compute_ns"] = 1e6, ["runs.count"] = 277 },

@@ -3,6 +3,11 @@
 local function copies(p, cfg)
   if p.framework ~= "jax" or not p:has("ops") or not p:has("step.ns") or
      p.fact["program.donated_bytes"] >= p.fact["program.state_bytes"] then return nil end
+  -- What only copies is jnp.array or jnp.copy, and no step.
+  if p:table("ops"):where { module = p.fact["program.name"], type = { like = "^(?!copy$)" } }:count() == 0
+      and p:table("ops"):where { module = { like = "." }, type = { like = "^(?!copy$)" } }:count() > 0 then
+    return nil
+  end
   local step_ns, kept = p.fact["step.ns"], p.fact["program.state_bytes"] - p.fact["program.donated_bytes"]
   -- What the step waits for includes pages of new memory that a copy touches first, and which its own time may lack.
   local has_work = p:has("work")
