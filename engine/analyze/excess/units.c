@@ -406,7 +406,7 @@ struct callees {
  * one's single call may be longer. Forgets them. */
 static void name_pause(struct callees *callees, struct work_unit *unit)
 {
-    static const double LEAST_PART = 1.0 / 3;
+    static const double LEAST_PART = 1.0 / 3, LEAST_NS = 1e6; /* less is no work of many calls */
     uint32_t            most = 0;
 
     for (size_t i = 0; i < callees->names.count; i++) {
@@ -414,7 +414,7 @@ static void name_pause(struct callees *callees, struct work_unit *unit)
 
         most = callees->ns[name] > callees->ns[most] ? name : most;
     }
-    if (most && callees->ns[most] >= LEAST_PART * unit->ns)
+    if (most && unit->ns >= LEAST_NS && callees->ns[most] >= LEAST_PART * unit->ns)
         unit->frame = callees->frame[most];
     for (size_t i = 0; i < callees->names.count; i++)
         callees->ns[callees->names.items[i]] = callees->most_ns[callees->names.items[i]] = 0;

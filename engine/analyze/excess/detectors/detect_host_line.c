@@ -78,7 +78,7 @@ static bool add_units(struct finder *finder)
         finder->line_of[u] = (uint32_t)(line - finder->lines.items) + 1;
         line->ns += unit->left_ns;
         line->before_ns += finder->before[u] ? unit->left_ns : 0;
-        if (line->unit == NO_ID || unit->left_ns > ledger->units.items[line->unit].left_ns)
+        if (line->unit == NO_ID)
             line->unit = u;
     }
     return true;
@@ -199,20 +199,6 @@ static double share_of(const struct finder *finder, const struct detector *self,
                : 0;
 }
 
-/* Where the cell of a line is: of a function's lines that start nothing, at the longest of them. */
-static uint32_t unit_of(const struct finder *finder, const struct line *line)
-{
-    const struct line *longest = line;
-
-    for (size_t i = 0; i < finder->lines.count && line->calls <= 0; i++) {
-        const struct line *other = &finder->lines.items[i];
-
-        if (other->user == line->user && other->calls <= 0 && other->ns > longest->ns)
-            longest = other;
-    }
-    return longest->unit;
-}
-
 /* Python of one function is one cell; lines that start programs have their own. */
 static bool cell_of(struct finder *finder, const struct detector *self, struct line *line)
 {
@@ -223,7 +209,7 @@ static bool cell_of(struct finder *finder, const struct detector *self, struct l
             line->cell = finder->lines.items[i].cell;
     if (line->cell != NO_ID)
         return true;
-    line->cell = ledger_cell(ledger, self, &ledger->units.items[unit_of(finder, line)]);
+    line->cell = ledger_cell(ledger, self, &ledger->units.items[line->unit]);
     if (line->cell == NO_ID)
         return false;
     return line->calls >= 1
