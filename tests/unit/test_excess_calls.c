@@ -433,46 +433,68 @@ TEST(rows_with_much_python_between)
     builder_free(&program.b);
 }
 
+enum { MOVES = 10 };
+enum played { WITH, WITHOUT, CHOSEN, PLAYED };
+
+/* A step of an episode: its moves, and what is derived from them. */
+static void play(struct program *program, enum played way)
+{
+    uint32_t forward[3 * MOVES], count = 0;
+
+    for (int move = 0; move < MOVES; move++) {
+        run(program, "aten::lift_fresh", "f32[24]", 1000);
+        forward[count++] = run(program, "aten::linear", "f32[1,24] f32[64,24]", 10000);
+        forward[count++] = run(program, "aten::linear", "f32[1,64] f32[5,64]", 10000);
+        run(program, way == CHOSEN ? "aten::abs" : "aten::multinomial", "f32[1,5]", 10000);
+        forward[count++] = run(program, "aten::log", "f32[1]", 10000);
+        run(program, "aten::item", "f32[1]", 1000);
+    }
+    if (way == WITHOUT) {
+        count = 0;
+        forward[count++] = run(program, "aten::linear", "f32[10,24] f32[64,24]", 10000);
+        forward[count++] = run(program, "aten::linear", "f32[10,64] f32[5,64]", 10000);
+    }
+    run(program, "aten::ones_like", "f32[]", 1000);
+    while (count-- > 0) {
+        uint32_t tag = slice(program, "autograd::engine::evaluate_function: X", ACTIVITY_EXECUTOR,
+                             NULL, 10000);
+
+        builder_flow(&program->b, forward[count], tag, FLOW_FORWARD_BACKWARD);
+        run(program, "aten::mm", "f32[1,64] f32[64,64]", 10000);
+    }
+    end_step(program);
+}
+
 /* Ten moves, each of two layers that a way back leads through, a draw and the logarithm of what was
  * drawn, and then a backward pass of a node for each of them: nine tenths of the nodes and of the
  * logarithms would go if one pass over all states were derived. Not where it is played without
- * gradients and the pass over all states is derived, nor where nothing is drawn. */
+ * gradients and the pass over all states is derived, nor where nothing is drawn. Steps are told
+ * together, in one row. */
 TEST(moves_played_with_gradients)
 {
-    enum { MOVES = 10, WITH, WITHOUT, CHOSEN };
+    for (int way = WITH; way < PLAYED; way++)
+        for (int steps = 1; steps <= 2; steps++) {
+            struct program      program;
+            const struct table *cells;
+            size_t              found = 0;
 
-    for (int way = WITH; way <= CHOSEN; way++) {
-        struct program program;
-        uint32_t       forward[3 * MOVES], count = 0;
-
-        start(&program);
-        for (int move = 0; move < MOVES; move++) {
-            run(&program, "aten::lift_fresh", "f32[24]", 1000);
-            forward[count++] = run(&program, "aten::linear", "f32[1,24] f32[64,24]", 10000);
-            forward[count++] = run(&program, "aten::linear", "f32[1,64] f32[5,64]", 10000);
-            run(&program, way == CHOSEN ? "aten::abs" : "aten::multinomial", "f32[1,5]", 10000);
-            forward[count++] = run(&program, "aten::log", "f32[1]", 10000);
-            run(&program, "aten::item", "f32[1]", 1000);
+            start(&program);
+            for (int step = 0; step < steps; step++)
+                play(&program, (enum played)way);
+            finish(&program);
+            assert_true(fabs(claimed(&program, "moves-with-gradients") -
+                             (way == WITH ? 0.9 * (30 + 10) * 10000 : 0)) < 1);
+            cells = facts_find_table(&program.b.study.facts, "excess");
+            for (size_t i = 0; i < cells->row_count; i++)
+                found +=
+                    str_equal(intern_str(program.b.study.facts.names,
+                                         (uint32_t)cells->columns[table_column(cells, "flaw")][i]),
+                              STR("moves-with-gradients"));
+            assert_int_equal(found, way == WITH);
+            if (steps == 1)
+                assert_sums(&program);
+            builder_free(&program.b);
         }
-        if (way == WITHOUT) {
-            count = 0;
-            forward[count++] = run(&program, "aten::linear", "f32[10,24] f32[64,24]", 10000);
-            forward[count++] = run(&program, "aten::linear", "f32[10,64] f32[5,64]", 10000);
-        }
-        run(&program, "aten::ones_like", "f32[]", 1000);
-        while (count-- > 0) {
-            uint32_t tag = slice(&program, "autograd::engine::evaluate_function: X",
-                                 ACTIVITY_EXECUTOR, NULL, 10000);
-
-            builder_flow(&program.b, forward[count], tag, FLOW_FORWARD_BACKWARD);
-            run(&program, "aten::mm", "f32[1,64] f32[64,64]", 10000);
-        }
-        finish(&program);
-        assert_true(fabs(claimed(&program, "moves-with-gradients") -
-                         (way == WITH ? 0.9 * (30 + 10) * 10000 : 0)) < 1);
-        assert_sums(&program);
-        builder_free(&program.b);
-    }
 }
 
 /* A question of twelve words, then five words one by one, each picked from what the last call gave:

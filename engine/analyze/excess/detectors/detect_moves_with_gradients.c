@@ -4,6 +4,8 @@
  * without gradients, one pass over all states gives what is derived. */
 #include "analyze/excess/rounds.h"
 
+#include <string.h>
+
 enum { FEWEST_MOVES = 8, FEWEST_PRODUCTS = 2 };
 static const double SMALL_OP = 6;       /* times the cost of starting one: the rest of it is work */
 static const double LEAST_SHARE = 0.05; /* of the step */
@@ -72,7 +74,9 @@ static bool mark(const struct ledger *ledger, const struct rounds *rounds,
 {
     uint32_t first = rounds->units[block->starts[0]];
     uint32_t last = rounds->units[block->starts[block->count - 1] + block->length - 1];
+    uint32_t end = ledger->first_unit[ledger->units.items[first].step + 1];
 
+    memset(&marks[first], 0, (end - first) * sizeof *marks);
     for (uint32_t r = 0; r < block->count; r++)
         for (uint32_t u = rounds->units[block->starts[r]] + move->draw + 1;
              u < round_end(rounds, block, r); u++)
@@ -81,10 +85,10 @@ static bool mark(const struct ledger *ledger, const struct rounds *rounds,
 }
 
 static bool claim(struct ledger *ledger, const struct detector *self, const struct rounds *rounds,
-                  const struct round_block *block, const bool *marks)
+                  const struct round_block *block, const bool *marks, uint32_t *cell)
 {
     uint32_t first = rounds->units[block->starts[0]];
-    uint32_t end = ledger->first_unit[ledger->units.items[first].step + 1], cell = NO_ID;
+    uint32_t end = ledger->first_unit[ledger->units.items[first].step + 1];
     double   ns = 0;
 
     for (uint32_t u = first; u < end; u++)
@@ -93,12 +97,12 @@ static bool claim(struct ledger *ledger, const struct detector *self, const stru
                   share_of(ledger, &ledger->units.items[u], block->count);
     if (ns < LEAST_SHARE * ledger->total_ns / (double)ledger->step_count)
         return true;
-    if (!ledger_cell_once(ledger, self, &ledger->units.items[first], &cell,
+    if (!ledger_cell_once(ledger, self, &ledger->units.items[first], cell,
                           "%u moves a step, each with a graph of its own", block->count))
         return false;
     for (uint32_t u = first; u < end; u++)
         if (marks[u])
-            ledger_claim(ledger, cell, &ledger->units.items[u],
+            ledger_claim(ledger, *cell, &ledger->units.items[u],
                          share_of(ledger, &ledger->units.items[u], block->count));
     return true;
 }
@@ -107,6 +111,7 @@ static bool find(struct ledger *ledger, const struct detector *self)
 {
     struct round_keys keys;
     bool             *marks;
+    uint32_t          cell = NO_ID;
 
     if (!ledger->is_torch || !ledger->has_backward)
         return true;
@@ -124,7 +129,7 @@ static bool find(struct ledger *ledger, const struct detector *self)
 
             if (is_played(ledger, &rounds, block, &move) &&
                 (!mark(ledger, &rounds, block, &move, marks) ||
-                 !claim(ledger, self, &rounds, block, marks)))
+                 !claim(ledger, self, &rounds, block, marks, &cell)))
                 return false;
         }
     }
