@@ -4,6 +4,8 @@
 #include "analyze/excess/ledger.h"
 #include "analyze/excess/transforms.h"
 
+#include <string.h>
+
 enum { MOST_LENGTHS = 16 };
 
 struct chosen { /* lengths that data was padded to: transforms back have them, too */
@@ -42,18 +44,19 @@ static int64_t chosen_length(const struct ledger *ledger, const struct work_unit
 }
 
 /* The way back holds copies and sums beside the transforms, which take what they take for any
- * length. */
-static bool claim_way_back(struct ledger *ledger, uint32_t cell, uint32_t at, double share)
+ * length. `marks`, by unit, are none before and behind. */
+static bool claim_way_back(struct ledger *ledger, uint32_t cell, uint32_t at, double share,
+                           bool *marks)
 {
     struct work_unit *units = ledger->units.items;
     uint32_t          end = ledger->first_unit[units[at].step + 1];
-    bool             *marks = arena_new_array(ledger->scratch, bool, ledger->units.count);
 
-    if (!marks || !units_mark_backward(ledger, at, at, marks))
+    if (!units_mark_backward(ledger, at, at, marks))
         return false;
     for (uint32_t u = at + 1; u < end; u++)
         if (marks[u] && str_fits(unit_type(ledger, &units[u]), "*fft_*|*stft"))
             ledger_claim(ledger, cell, &units[u], share);
+    memset(&marks[at], 0, (end - at) * sizeof *marks);
     return true;
 }
 
@@ -63,9 +66,13 @@ static bool find(struct ledger *ledger, const struct detector *self)
     int64_t       last = 0; /* the length that `kept` is of: factors are looked for once in a row */
     double        kept = 1;
     uint32_t      cell = NO_ID;
+    bool         *marks;
 
     if (!ledger->is_torch)
         return true;
+    marks = arena_new_array(ledger->scratch, bool, ledger->units.count + 1);
+    if (!marks)
+        return false;
     for (uint32_t u = 0; u < ledger->units.count; u++) {
         int64_t length = chosen_length(ledger, &ledger->units.items[u], &chosen);
 
@@ -77,7 +84,7 @@ static bool find(struct ledger *ledger, const struct detector *self)
                               "transforms of %lld points", (long long)length))
             return false;
         ledger_claim(ledger, cell, &ledger->units.items[u], 1 - kept);
-        if (!claim_way_back(ledger, cell, u, 1 - kept))
+        if (!claim_way_back(ledger, cell, u, 1 - kept, marks))
             return false;
     }
     return true;
