@@ -11,9 +11,7 @@ static uint8_t bit(int axis)
 
 const struct tensor *axes_shape(const struct axes *axes, uint32_t op)
 {
-    const struct op     *row = &axes->waste->profile->ops.items[op];
-    const struct tensor *shape =
-        row->output_count == 1 ? &axes->waste->profile->tensors.items[row->first_output] : NULL;
+    const struct tensor *shape = compiled_result(axes->waste->compiled, op);
 
     return shape && shape->rank >= 0 ? shape : NULL;
 }

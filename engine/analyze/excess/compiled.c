@@ -172,6 +172,13 @@ uint32_t compiled_maker(const struct compiled *compiled, uint32_t op)
     return op;
 }
 
+const struct tensor *compiled_result(const struct compiled *compiled, uint32_t op)
+{
+    const struct op *row = &compiled->profile->ops.items[op];
+
+    return row->output_count == 1 ? &compiled->profile->tensors.items[row->first_output] : NULL;
+}
+
 double compiled_elements(const struct compiled *compiled, uint32_t op)
 {
     const struct op *row = &compiled->profile->ops.items[op];

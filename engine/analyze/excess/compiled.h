@@ -52,6 +52,8 @@ uint32_t compiled_maker(const struct compiled *compiled, uint32_t op);
 /* Gives the results of its program. */
 bool compiled_is_root(const struct compiled *compiled, uint32_t op);
 bool compiled_same_shape(const struct tensor *a, const struct tensor *b); /* and type */
+/* Its result; NULL: it has none, or several. */
+const struct tensor *compiled_result(const struct compiled *compiled, uint32_t op);
 /* Elements of its first result and of one operand; 0 unknown. */
 double compiled_elements(const struct compiled *compiled, uint32_t op);
 double compiled_operand(const struct compiled *compiled, uint32_t op, uint32_t row);

@@ -95,7 +95,7 @@ static bool claim(struct ledger *ledger, const struct detector *self, size_t ste
     return true;
 }
 
-/* Without shapes: its determinant is taken in the same step. */
+/* Without shapes: its determinant is taken near it. */
 static bool has_determinant(const struct ledger *ledger, size_t step, uint32_t at)
 {
     for (uint32_t u = first_near(ledger, step, at); u < last_near(ledger, step, at); u++)

@@ -24,13 +24,6 @@ static bool is_backward(const struct waste *waste, uint32_t op)
                         STR("transpose("));
 }
 
-static const struct tensor *result_of(const struct waste *waste, uint32_t op)
-{
-    const struct op *row = &waste->profile->ops.items[op];
-
-    return row->output_count ? &waste->profile->tensors.items[row->first_output] : NULL;
-}
-
 static bool has_axis(const struct tensor *tensor, int64_t size)
 {
     for (int i = 0; tensor && i < tensor->rank; i++)
@@ -42,7 +35,7 @@ static bool has_axis(const struct tensor *tensor, int64_t size)
 /* How many vectors' derivatives are summed, each to a number of its own; 0: it is no such sum. */
 static int64_t sums_vectors(const struct waste *waste, uint32_t op)
 {
-    const struct tensor *sums = result_of(waste, op);
+    const struct tensor *sums = compiled_result(waste->compiled, op);
 
     return waste->adds[op] && sums && sums->rank == 1 && sums->dims[0] >= FEWEST &&
                    waste_calls(waste, op) > 0 && is_of_vectors(waste, op)
@@ -59,7 +52,7 @@ static bool runs_once(const struct waste *waste, uint32_t sum, int64_t vectors)
     bool   is_run = false;
 
     for (uint32_t op = 0; op < waste->graph->vertex_count; op++) {
-        bool has_vectors = has_axis(result_of(waste, op), vectors);
+        bool has_vectors = has_axis(compiled_result(waste->compiled, op), vectors);
 
         if (waste->profile->ops.items[op].program != waste->profile->ops.items[sum].program ||
             !is_of_vectors(waste, op))
@@ -76,7 +69,7 @@ static void mark_vectors(struct waste *waste, uint32_t program, int64_t vectors)
 {
     for (uint32_t op = 0; op < waste->graph->vertex_count; op++)
         if (waste->profile->ops.items[op].program == program && is_of_vectors(waste, op) &&
-            has_axis(result_of(waste, op), vectors))
+            has_axis(compiled_result(waste->compiled, op), vectors))
             waste_mark(waste, op, 1 - WAY_BACK / (double)vectors);
 }
 

@@ -5,7 +5,7 @@
  * that acts, have the shapes of what is trained. */
 #include "analyze/excess/ledger.h"
 
-enum { FEWEST_PRODUCTS = 6 };
+enum { FEWEST_PRODUCTS = 6, WEIGHT_BITS = 12 };
 static const double LEAST_SHARE = 0.1; /* of the steps */
 
 struct finder {
@@ -18,8 +18,6 @@ struct stretch {
     double   ns;
 };
 
-enum { WEIGHT_HASHES = 4096 };
-
 /* Sizes of what is multiplied with, in no order: weights are given turned and not. */
 static uint32_t weight_hash(const struct ledger *ledger, const struct work_unit *unit)
 {
@@ -30,7 +28,7 @@ static uint32_t weight_hash(const struct ledger *ledger, const struct work_unit 
         return NO_ID;
     for (int8_t i = 0; i < weight->rank; i++)
         hash *= (uint64_t)weight->dims[i] * 2 + 1;
-    return (uint32_t)((hash * UINT64_C(0x9e3779b97f4a7c15)) >> 52) % WEIGHT_HASHES;
+    return (uint32_t)((hash * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - WEIGHT_BITS));
 }
 
 static void learn_trained(const struct finder *finder)
@@ -60,7 +58,6 @@ static struct stretch find_stretch(const struct finder *finder, size_t step)
 {
     const struct ledger *ledger = finder->ledger;
     struct stretch       stretch = { .first = NO_ID };
-    struct stretch       none = { .first = NO_ID };
     bool                 is_random = false;
     uint32_t             like_trained = 0;
 
@@ -77,16 +74,16 @@ static struct stretch find_stretch(const struct finder *finder, size_t step)
         is_random |= draws(ledger, unit);
         if (!unit_is_forward_product(unit))
             continue;
-        hash = weight_hash(ledger, unit);
         if (is_random)
             break;
+        hash = weight_hash(ledger, unit);
         like_trained += hash != NO_ID && finder->has_trained[hash];
         stretch.first = stretch.first == NO_ID ? u : stretch.first;
         stretch.last = u;
         stretch.products++;
     }
     if (2 * like_trained > stretch.products)
-        return none;
+        return (struct stretch) { .first = NO_ID };
     for (uint32_t u = stretch.first; u != NO_ID && u <= stretch.last; u++)
         if (unit_goes_with_ops(&ledger->units.items[u]))
             stretch.ns += ledger->units.items[u].left_ns;
@@ -102,7 +99,7 @@ static bool find(struct ledger *ledger, const struct detector *self)
 
     if (!ledger->is_torch || !ledger->has_backward || !ledger->study->profile->has_shapes)
         return true;
-    finder.has_trained = arena_new_array(ledger->scratch, bool, WEIGHT_HASHES);
+    finder.has_trained = arena_new_array(ledger->scratch, bool, (size_t)1 << WEIGHT_BITS);
     stretches = arena_new_array(ledger->scratch, struct stretch, ledger->step_count + 1);
     if (!finder.has_trained || !stretches)
         return false;

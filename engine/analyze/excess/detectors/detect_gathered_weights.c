@@ -16,13 +16,6 @@ struct copies {
     double               count, matrices; /* copies, and matrices in the table */
 };
 
-static const struct tensor *shape_of(const struct waste *waste, uint32_t op)
-{
-    const struct op *row = &waste->profile->ops.items[op];
-
-    return row->output_count == 1 ? &waste->profile->tensors.items[row->first_output] : NULL;
-}
-
 /* The last two axes of both are the same. */
 static bool same_matrices(const struct tensor *a, const struct tensor *b)
 {
@@ -35,11 +28,11 @@ static bool read_copies(const struct waste *waste, uint32_t operand, struct copi
 {
     uint32_t             gather = compiled_maker(waste->compiled, operand);
     struct op_ids        producers = op_graph_producers(waste->graph, gather);
-    const struct tensor *made = shape_of(waste, gather), *table;
+    const struct tensor *made = compiled_result(waste->compiled, gather), *table;
 
     if (!waste_is(waste, gather, "gather") || !producers.count || !made)
         return false;
-    table = shape_of(waste, compiled_maker(waste->compiled, producers.ids[0]));
+    table = compiled_result(waste->compiled, compiled_maker(waste->compiled, producers.ids[0]));
     if (!waste_is(waste, compiled_maker(waste->compiled, producers.ids[0]), "parameter") ||
         !table || table->rank != 3 || table->dims[0] < 2 || table->dims[1] < 2 ||
         table->dims[2] < 2 || !same_matrices(table, made))
@@ -83,7 +76,7 @@ static void mark_gradients(struct waste *waste, const struct copies *copies)
             !waste_is(waste, op, "scatter"))
             continue;
         producers = op_graph_producers(waste->graph, op);
-        shape = shape_of(waste, op);
+        shape = compiled_result(waste->compiled, op);
         if (producers.count != 3 || !shape || !same_dims(shape, copies->table))
             continue;
         made = compiled_maker(waste->compiled, producers.ids[2]);

@@ -20,13 +20,11 @@ struct finder {
     double        listed, entries; /* of the matrix that is multiplied most */
 };
 
-static const struct tensor *shape_of(const struct waste *waste, uint32_t op, bool is_result)
+static const struct tensor *table_of(const struct waste *waste, uint32_t gather)
 {
-    const struct op *row = &waste->profile->ops.items[op];
+    const struct op *row = &waste->profile->ops.items[gather];
 
-    if (is_result ? row->output_count != 1 : row->input_count == 0)
-        return NULL;
-    return &waste->profile->tensors.items[is_result ? row->first_output : row->first_input];
+    return row->input_count ? &waste->profile->tensors.items[row->first_input] : NULL;
 }
 
 /* How many rows an array has of which one for each of `listed` numbers makes `elements`; 0: they
@@ -74,8 +72,8 @@ static double entries_of(const struct waste *waste, uint32_t gather, uint32_t sc
     const struct compiled *compiled = waste->compiled;
     double                 listed = compiled_operand(compiled, scatter, 1);
     double                 elements = compiled_operand(compiled, scatter, 2);
-    int64_t                to = rows_of(shape_of(waste, scatter, true), listed, elements);
-    int64_t                from = rows_of(shape_of(waste, gather, false), listed, elements);
+    int64_t                to = rows_of(compiled_result(compiled, scatter), listed, elements);
+    int64_t                from = rows_of(table_of(waste, gather), listed, elements);
     double                 entries = (double)to * (double)from;
 
     return entries <= MOST_ENTRIES && listed >= LEAST_FULL * entries &&

@@ -24,9 +24,7 @@ static const struct tensor *rows_of(const struct waste *waste, uint32_t op)
 
     if (waste_is(waste, op, "scatter"))
         return row->input_count == 3 ? operand_of(waste, op, 2) : NULL;
-    return waste_is(waste, op, "gather") && row->output_count == 1
-               ? &waste->profile->tensors.items[row->first_output]
-               : NULL;
+    return waste_is(waste, op, "gather") ? compiled_result(waste->compiled, op) : NULL;
 }
 
 /* Numbers of a row that lie apart; 0: it is no such row. Rows have all axes of the table, those

@@ -34,13 +34,6 @@ struct traces {
     bool                 is_broken; /* something else takes derivatives */
 };
 
-static const struct tensor *result_of(const struct waste *waste, uint32_t op)
-{
-    const struct op *row = &waste->profile->ops.items[op];
-
-    return row->output_count == 1 ? &waste->profile->tensors.items[row->first_output] : NULL;
-}
-
 /* One place of an axis of `size` is left of `whole` in `part`. */
 static bool has_one_of(const struct tensor *whole, const struct tensor *part, int64_t size)
 {
@@ -65,10 +58,10 @@ static bool is_picked_from(const struct traces *traces, const struct tensor *who
 static bool picks(struct traces *traces, uint32_t from, uint32_t op, int64_t size)
 {
     const struct waste  *waste = traces->waste;
-    const struct tensor *whole = result_of(waste, from);
+    const struct tensor *whole = compiled_result(waste->compiled, from);
 
     if (!traces->may_pick || !waste_is(waste, op, "slice|dynamic-slice") ||
-        !has_one_of(whole, result_of(waste, op), size))
+        !has_one_of(whole, compiled_result(waste->compiled, op), size))
         return false;
     if (is_picked_from(traces, whole))
         return true;
@@ -84,9 +77,11 @@ static bool puts_back(const struct traces *traces, uint32_t op, int64_t size)
     const struct waste *waste = traces->waste;
     struct op_ids       producers = op_graph_producers(waste->graph, op);
 
-    return traces->picked_count && waste_is(waste, op, "pad") && result_of(waste, op) &&
-           is_picked_from(traces, result_of(waste, op)) && producers.count &&
-           has_one_of(result_of(waste, op), result_of(waste, producers.ids[0]), size);
+    return traces->picked_count && waste_is(waste, op, "pad") &&
+           compiled_result(waste->compiled, op) &&
+           is_picked_from(traces, compiled_result(waste->compiled, op)) && producers.count &&
+           has_one_of(compiled_result(waste->compiled, op),
+                      compiled_result(waste->compiled, producers.ids[0]), size);
 }
 
 /* What becomes of the identities in its operands. */

@@ -44,11 +44,10 @@ struct finder {
     struct intern  shapes;   /* as bytes */
     VEC(struct handed) list; /* by time */
     struct fate *fates;      /* by shape */
-    uint32_t
-        *unused_in; /* by shape: 1 + the pass that makes such gradients and none that is taken */
-    uint32_t pass;
-    bool     is_behind; /* the pass: the next gradient is of another */
-    bool     may_read;  /* right behind it: ops may take the gradient of an input */
+    uint32_t    *unused_in;  /* by shape: 1 + the pass that makes such, and none that is taken */
+    uint32_t     pass;
+    bool         is_behind; /* the pass: the next gradient is of another */
+    bool         may_read;  /* right behind it: ops may take the gradient of an input */
 };
 
 static bool takes_lists(struct str name)
