@@ -13,6 +13,12 @@ local function functions_of(p)
   return count, all_ns > 0 and most_ns / all_ns or 1
 end
 
+-- Eager ops a step that read a variable, and those that hand its value on.
+local function of_reading(p)
+  local reads = p:has("activities") and p:table("activities"):where { name = "EagerLocalExecute: ReadVariableOp" }
+  return reads and 2 * reads:sum("events") or 0
+end
+
 -- Several functions take turns, each with little to do. One that is called for one input after the other is
 -- batch-too-small's.
 local function of_functions(p, cfg)
@@ -102,7 +108,10 @@ ops besides the functions it calls, and where they write summaries or checkpoint
     end
     -- So are variables read for them.
     local read_ns = p:has("excess") and p:table("excess"):where { flaw = "read-back" }:sum("ns") or 0
-    if calls >= 1 and read_ns >= cfg.min_read * host_ns then return nil end
+    if calls >= 1 and read_ns > 0 and
+       (read_ns >= cfg.min_read * host_ns or ops - of_reading(p) < cfg.min_ops * calls) then
+      return nil
+    end
 
     -- Kernels of small ops leave no event of their own work, which a graph needs too.
     local kept_ns = 0
@@ -159,6 +168,17 @@ ops besides the functions it calls, and where they write summaries or checkpoint
       facts = { ["step.ns"] = 1.6e8, ["eager.ops"] = 59, ["eager.function_calls"] = 1, ["part.host_ns"] = 1.4e8,
                 ["part.host_share"] = 0.87 },
       tables = { excess = { { cell = 1, flaw = "read-back", ns = 1.3e8, share = 0.8, factor = 0 } } } },
+    -- 17 variables are read by 34 of 43 ops.
+    { name = "weights read back, in less than half of the host's part", framework = "tensorflow", finding = false,
+      facts = { ["step.ns"] = 1.7e8, ["eager.ops"] = 43, ["eager.function_calls"] = 1, ["part.host_ns"] = 1.0e8,
+                ["part.host_share"] = 0.6 },
+      tables = { excess = { { cell = 1, flaw = "read-back", ns = 4.5e7, share = 0.28, factor = 0 } },
+                 activities = { { name = "EagerLocalExecute: ReadVariableOp", events = 17 } } } },
+    { name = "variables read beside many ops", framework = "tensorflow", finding = true,
+      facts = { ["step.ns"] = 1.7e8, ["eager.ops"] = 143, ["eager.function_calls"] = 1, ["part.host_ns"] = 1.0e8,
+                ["part.host_share"] = 0.6 },
+      tables = { excess = { { cell = 1, flaw = "read-back", ns = 2.0e7, share = 0.12, factor = 0 } },
+                 activities = { { name = "EagerLocalExecute: ReadVariableOp", events = 17 } } } },
     -- Of 9 ms host a twentieth stays, more than one of 36 calls needs: 8.55 ms go.
     { name = "a function for each piece of the model", framework = "tensorflow", finding = true, severity = "warn",
       replay = { 8.55e6 },

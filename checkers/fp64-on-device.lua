@@ -15,6 +15,17 @@ local function lines_of_doubles(p)
   return work and work:top("ns", 3):places() or nil
 end
 
+-- A model that converts what it is fed, as Keras' layers do, computes in its own type.
+local function converts_inputs(ops, products)
+  for cast in ops:where { type = "Cast" }:each() do
+    local scope = (cast.name or ""):match("^(.+)/Cast(?:_\\d+)?$")
+    for product in products:each() do
+      if scope and (product.name or ""):sub(1, #scope + 1) == scope .. "/" then return true end
+    end
+  end
+  return false
+end
+
 return rule {
   id = "fp64-on-device", api = 1, version = "1.0.0",
   title = "Work runs in double precision",
@@ -45,7 +56,8 @@ sixty-fourth; on CPUs the fastest libraries have no double kernels either. Usual
 a Python scalar brought it in. Priced as Amdahl's law has it, with the speed-up of the parameters, or of this
 device's peaks, over the double-precision share of the computation, less what starting PyTorch's ops takes on
 a host. Where the trace has no dtypes, double inputs of the pipeline together with matrix products outside the vendor
-library stand for them; such products alone do not, for the library is off on many machines. Silent below min_share.]],
+library stand for them; such products alone do not, for the library is off on many machines, nor do doubles that the
+model converts at its entrance. Silent below min_share.]],
 
   check = function(p, cfg)
     local ops = p:table("ops")
@@ -61,7 +73,7 @@ library stand for them; such products alone do not, for the library is off on ma
       local fed = p:table("iterators"):where { dtypes = { like = "double" } }:count() > 0
       local plain = ops:where { type = { class = "product|convolution" } }
       local vendor = ops:where { type = { like = "^_Mkl" } }
-      if fed and vendor:count() == 0 and plain:count() > 0 then
+      if fed and vendor:count() == 0 and plain:count() > 0 and not converts_inputs(ops, plain) then
         doubles, self_ns, guessed = ops, all_ns, true
       end
     end
@@ -145,6 +157,16 @@ library stand for them; such products alone do not, for the library is off on ma
     { name = "only the host of an accelerator", framework = "pytorch", finding = false,
       facts = { ["step.ns"] = 1e7, ["coverage.device_ops"] = 3, ["coverage.kernels"] = 0 },
       tables = { ops = { { name = "aten::mul", type = "aten::mul", dtype = "double", self_ns = 1e6 } } } },
+    { name = "doubles that the model converts", framework = "tensorflow", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1e7, ["part.compute_ns"] = 9e6 },
+      tables = { iterators = { { name = "Iterator::Root", type = "Root", dtypes = "double double" } },
+                 ops = { { name = "functional_1/Cast", type = "Cast", self_ns = 1e5 },
+                         { name = "functional_1/lstm_1/MatMul", type = "MatMul", self_ns = 9e6 } } } },
+    { name = "doubles that the loss alone converts", framework = "tensorflow", format = "xspace", finding = true,
+      facts = { ["step.ns"] = 1e7, ["part.compute_ns"] = 9e6 },
+      tables = { iterators = { { name = "Iterator::Root", type = "Root", dtypes = "double double" } },
+                 ops = { { name = "compile_loss/mse/Cast", type = "Cast", self_ns = 1e5 },
+                         { name = "functional_1/lstm_1/MatMul", type = "MatMul", self_ns = 9e6 } } } },
     { name = "doubles from the pipeline", framework = "tensorflow", format = "xspace", finding = true,
       impact_ns = 6e6,
       facts = { ["step.ns"] = 1e7, ["part.compute_ns"] = 9e6 },
