@@ -620,11 +620,12 @@ TEST(pictures_one_by_one)
 /* Four parts of one update, each forward and back: of small ones what they start is too much, of
  * large ones nearly nothing. Where a part changes the input that the next one begins with, they are
  * no parts; nor where none hands a gradient to a weight, as the steps of a flow do not, where each
- * goes back through those before it, too, or where, as far as is seen without shapes, a pass has a
- * gradient for one tensor alone. */
+ * goes back through those before it, too, where an optimizer asks its closure again with weights
+ * that it has changed, or where, as far as is seen without shapes, a pass has a gradient for one
+ * tensor alone. */
 TEST(small_parts_of_an_update)
 {
-    enum { SMALL, LARGE, IN_TURN, FLOW, CHAINED, ATTACK, WEIGHTS, CASES };
+    enum { SMALL, LARGE, IN_TURN, FLOW, CHAINED, CLOSURE, ATTACK, WEIGHTS, CASES };
 
     for (int way = SMALL; way < CASES; way++) {
         int64_t        ns = way == LARGE ? 1000000 : 10000;
@@ -632,6 +633,8 @@ TEST(small_parts_of_an_update)
 
         start(&program);
         program.b.profile.has_shapes = way < ATTACK;
+        if (way == CLOSURE)
+            slice(&program, "Optimizer.step#LBFGS.step", ACTIVITY_ANNOTATION, NULL, 160000);
         for (int part = 0; part < 4; part++) {
             run(&program, "aten::linear", "f32[4,64] f32[64,64]", ns);
             run(&program, "aten::linear", "f32[4,64] f32[9,64]", ns);

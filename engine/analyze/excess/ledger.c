@@ -343,6 +343,24 @@ bool unit_hands_gradient(const struct ledger *ledger, const struct work_unit *un
     return str_equal(unit_type(ledger, unit), STR("torch::autograd::AccumulateGrad"));
 }
 
+uint32_t unit_optimizer_step(const struct ledger *ledger, const struct work_unit *unit,
+                             struct str *name)
+{
+    const struct profile *profile = ledger->study->profile;
+
+    for (uint32_t f = unit->frame; f != NO_ID; f = ledger->path->frames.items[f].parent) {
+        uint32_t   event = ledger->path->frames.items[f].event;
+        struct str text = profile_str(profile, event_activity(profile, event)->name);
+
+        if (!str_starts(text, STR("Optimizer.step")))
+            continue;
+        if (name)
+            *name = text;
+        return f;
+    }
+    return NO_ID;
+}
+
 bool unit_is_forward_product(const struct work_unit *unit)
 {
     return unit->kind == UNIT_OP && unit->phase == UNIT_FORWARD &&

@@ -144,6 +144,10 @@ const struct tensor *unit_right(const struct ledger *ledger, const struct work_u
 /* A backward pass of PyTorch hands a gradient over to what has it. */
 bool                 unit_hands_gradient(const struct ledger *ledger, const struct work_unit *unit);
 bool                 unit_is_forward_product(const struct work_unit *unit); /* or a convolution */
+/* The frame of the optimizer's step that it is in, an update or of a closure, and its name, which
+ * may be NULL. NO_ID: none. */
+uint32_t unit_optimizer_step(const struct ledger *ledger, const struct work_unit *unit,
+                             struct str *name);
 /* A layer over a sequence that is given one place of it, as for each round of a loop that carries
  * its state on. */
 bool unit_is_layer_of_one_step(const struct ledger *ledger, const struct work_unit *unit);

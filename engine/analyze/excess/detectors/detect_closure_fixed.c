@@ -21,19 +21,6 @@ struct finder {
     bool     brings;  /* a draw, or a batch */
 };
 
-static bool is_in_optimizer(const struct ledger *ledger, const struct work_unit *unit)
-{
-    const struct profile *profile = ledger->study->profile;
-
-    for (uint32_t f = unit->frame; f != NO_ID; f = ledger->path->frames.items[f].parent)
-        if (str_starts(
-                profile_str(profile,
-                            event_activity(profile, ledger->path->frames.items[f].event)->name),
-                STR("Optimizer.step")))
-            return true;
-    return false;
-}
-
 /* Optimizers that take closures work on one vector of all weights, on copies of weights and in
  * place: none of it is the closure's. */
 static bool is_closures(const struct ledger *ledger, const struct work_unit *unit)
@@ -60,7 +47,7 @@ static bool look_at(struct finder *finder, uint32_t row)
         return true;
     }
     if (unit->kind == UNIT_PAUSE || unit->phase == UNIT_UPDATE || !finder->is_open ||
-        !is_in_optimizer(ledger, unit))
+        unit_optimizer_step(ledger, unit, NULL) == NO_ID)
         return true;
     if (unit->is_trained) {
         finder->is_open = false;

@@ -30,6 +30,7 @@ struct call {                   /* one block of rounds: what it does */
     bool     looks_up_one;  /* in its second round: the first may read what was asked */
     bool     hands_on;      /* gradients to variables, as the backward pass of a part does */
     bool     changes_input; /* by its gradient: the next call begins with what this one made */
+    bool     is_closure;    /* that an optimizer asks: it changes the weights in between */
 };
 
 static bool is_product(const struct work_unit *unit)
@@ -182,6 +183,9 @@ static struct call look_at_call(const struct finder *finder, const struct rounds
         call.singles += is_one_row(unit_left(finder->ledger, unit));
     }
     call.looks_up_one = call.looks_up && looks_up_one(finder, rounds, block);
+    call.is_closure = call.products &&
+                      unit_optimizer_step(finder->ledger, op_at(finder, rounds, call.first_product),
+                                          NULL) != NO_ID;
     call.changes_input = call.products && changes_input(finder, rounds, block, call.first_product);
     return call;
 }
@@ -353,7 +357,7 @@ static double looped_items(const struct finder *finder, const struct rounds *rou
         return 0;
     if (call.trains)
         return block->count >= FEWEST_PARTS && call.hands_on && !call.changes_input &&
-                       !goes_back_further(block)
+                       !call.is_closure && !goes_back_further(block)
                    ? block->count
                    : 0;
     if (!finder->ledger->study->profile->has_shapes) {

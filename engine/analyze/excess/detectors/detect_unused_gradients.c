@@ -88,22 +88,6 @@ static void count_lists(struct finder *finder, size_t first, bool is_list)
             is_list ? (finder->list.items[i].takes + lists - 1) / lists : UINT32_MAX;
 }
 
-/* The optimizer's step that an update is in. NO_ID: none. */
-static uint32_t range_of(const struct ledger *ledger, const struct work_unit *unit,
-                         struct str *name)
-{
-    const struct profile *profile = ledger->study->profile;
-
-    for (uint32_t f = unit->frame; f != NO_ID; f = ledger->path->frames.items[f].parent) {
-        uint32_t event = ledger->path->frames.items[f].event;
-
-        *name = profile_str(profile, event_activity(profile, event)->name);
-        if (str_starts(*name, STR("Optimizer.step")))
-            return f;
-    }
-    return NO_ID;
-}
-
 /* As many as an op always has: parameters, gradients and moments; 0 unknown. */
 static uint32_t lists_of(struct str optimizer, struct str op)
 {
@@ -122,7 +106,7 @@ static bool add_update(struct finder *finder, const struct work_unit *unit)
     const struct op      *op = &profile->ops.items[unit->op];
     size_t                first = finder->list.count;
     struct str            name = { 0 }, type = unit_type(finder->ledger, unit);
-    uint32_t              range = range_of(finder->ledger, unit, &name);
+    uint32_t              range = unit_optimizer_step(finder->ledger, unit, &name);
     uint32_t              lists = range == NO_ID ? 0 : lists_of(name, type);
 
     for (uint32_t i = 0; i < op->input_count; i++) {
@@ -182,10 +166,8 @@ static bool add_gradient(struct finder *finder, const struct work_unit *unit)
 /* Optimizers that ask their closure anew multiply vectors of all weights before they do. */
 static bool begins_anew(const struct ledger *ledger, const struct work_unit *unit)
 {
-    struct str name;
-
     return unit->is_trained ||
-           (unit_is_forward_product(unit) && range_of(ledger, unit, &name) == NO_ID);
+           (unit_is_forward_product(unit) && unit_optimizer_step(ledger, unit, NULL) == NO_ID);
 }
 
 /* An attack on an input takes its gradient, a loop by hand those of weights. */
