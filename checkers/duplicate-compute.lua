@@ -7,7 +7,8 @@ local function second_forward(p, fact, ns, products, severity)
     evidence = { { "second forward pass a step", ns, "ns", share = math.min(1, ns / p.fact["step.ns"]) },
                  { "products in it a step", products, "count" } },
     condition = ("%s products repeat trained ones and no backward node belongs to them"):format(fmt.count(products)),
-    remedy = { text = trains and "Keep the results of the first pass for metrics and logging." or
+    remedy = { text = trains and "Keep the results of the first pass for metrics and logging. Where it is an "
+                   .. "evaluation in another mode (model.eval() beside dropout), evaluate every tenth step." or
                    "If it is the same model on the same batch, keep the results of the first pass. What a "
                    .. "frozen copy, a reference or a teacher, says of data that stays the same is kept with the data. "
                    .. "What a generator made serves both losses: fake.detach() for the discriminator's.",

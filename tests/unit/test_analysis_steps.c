@@ -533,6 +533,35 @@ TEST(batches_of_a_validation_set_begin_no_steps)
     }
 }
 
+/* Python calls the profiler's step behind each of three iterations of 100 us, within which batches
+ * are fetched: all three are whole, from where the one before ended. One call alone tells nothing.
+ */
+TEST(calls_of_the_profiler_end_steps)
+{
+    for (int calls = 1; calls <= 3; calls += 2) {
+        struct profile_builder b;
+        uint32_t               host, thread;
+
+        builder_start(&b, FORMAT_KINETO);
+        host = builder_host(&b, "h");
+        thread = builder_timeline(&b, host, NO_ID, "python");
+        for (int i = 0; i < 3; i++) {
+            builder_slice(&b, thread, "next(loader)", ACTIVITY_INPUT_WAIT, i * 100000 + 20000,
+                          5000);
+            builder_slice(&b, thread, "aten::mm", ACTIVITY_OP, i * 100000 + 40000, 10000);
+            if (i < calls)
+                builder_slice(&b, thread, "torch/profiler/profiler.py(843): step", ACTIVITY_PYTHON,
+                              i * 100000 + 90000, 10000);
+        }
+        builder_finish(&b);
+        run(&b);
+        assert_int_equal(b.study.steps.source, STEPS_INFERRED);
+        assert_float_equal(builder_fact(&b, "step.used"), calls == 3 ? 3 : 2, 0);
+        assert_int_equal(b.study.steps.list.items[1].start_ns, calls == 3 ? 100000 : 120000);
+        builder_free(&b);
+    }
+}
+
 /* No markers, but a thread asks for the next batch every 100 us, four times: three steps reach to
  * the next call, the last one is cut. */
 TEST(calls_for_input_begin_steps)

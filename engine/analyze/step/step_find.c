@@ -216,8 +216,8 @@ static bool infer_programs(struct study *study, struct runs *runs, struct marker
     return true;
 }
 
-/* Where nothing marks steps and no session runs: by batches, updates, compiled programs or ops that
- * come again. */
+/* Where nothing marks steps and no session runs: by calls of the profiler, batches, updates,
+ * compiled programs or ops that come again. */
 static bool infer(struct study *study, struct runs *runs, struct markers *program,
                   struct arena *scratch, struct markers *markers)
 {
@@ -225,6 +225,11 @@ static bool infer(struct study *study, struct runs *runs, struct markers *progra
     struct intern        *names = study->facts.names;
 
     study->steps.source = STEPS_INFERRED;
+    if (profile->format == FORMAT_KINETO && !markers_profiler(profile, names, scratch, markers))
+        return false;
+    study->steps.meaning = STR("from one call of the profiler's step to the next");
+    if (markers->list.count)
+        return true;
     if (!infer_training(profile, names, scratch, markers))
         return false;
     study->steps.meaning = STR("from one batch or update to the next");

@@ -351,6 +351,34 @@ bool markers_sessions(struct profile const *profile, struct intern *names, struc
            drop_parts_of_runs(profile, arena, markers) && keep_runs(arena, markers);
 }
 
+/* "torch/profiler/profiler.py(843): step", behind the folder of the packages in some recordings. */
+static bool is_profiler_call(const struct profile *profile, const struct timeline *line,
+                             uint32_t event)
+{
+    struct str name = profile_str(profile, event_activity(profile, event)->name);
+
+    return line->kind == TIMELINE_THREAD && str_ends(name, STR("): step")) &&
+           str_contains(name, STR("torch/profiler/profiler.py("));
+}
+
+bool markers_profiler(struct profile const *profile, struct intern *names, struct arena *arena,
+                      struct markers *markers)
+{
+    if (!collect(profile, names, arena, (struct marker_test) { ACTIVITY_PYTHON, is_profiler_call },
+                 markers) ||
+        !keep_most(arena, MIN_UPDATES, markers))
+        return false;
+    for (size_t i = markers->list.count; i-- > 0;) {
+        struct marker         *marker = &markers->list.items[i];
+        const struct timeline *line = &profile->timelines.items[marker->timeline];
+
+        marker->start_ns = i && marker[-1].host == marker->host
+                               ? marker[-1].end_ns
+                               : event_start_ns(profile, line->first_event);
+    }
+    return true;
+}
+
 static bool is_update(const struct profile *profile, const struct timeline *line, uint32_t event)
 {
     return line->kind == TIMELINE_THREAD &&

@@ -40,6 +40,10 @@ bool markers_are_alike(const struct markers *markers, struct arena *scratch);
 /* Calls for the next batch on the thread that waits most in them: each begins a step. */
 bool markers_inputs(struct profile const *profile, struct intern *names, struct arena *arena,
                     struct markers *markers);
+/* Iterations that end with a call of PyTorch's profiler, as frames of Python tell where it has no
+ * schedule and so marks no steps itself. None for a single one. */
+bool markers_profiler(struct profile const *profile, struct intern *names, struct arena *arena,
+                      struct markers *markers);
 /* Updates by an optimizer of PyTorch, or rounds of those that take turns: from the end of the one
  * before, behind what follows that as it follows the last one; or with the update where that calls
  * the forward pass itself, as Lightning's does. None where neither their ops tell what comes
