@@ -55,6 +55,7 @@ recorded, prices a step mean nothing: a veto. Silent when steps were marked, or 
         impact = impact.none(), confidence = "high",
       }
     end
+    local by_calls = p:has("step.meaning") and p.fact["step.meaning"]:find("the profiler's step", 1, true)
     return finding {
       title = source == "inferred" and used > 0 and ("No step markers; %s%s inferred from what repeats"):format(
           is_inferred and "" or "only ", used == 1 and "1 step was" or ("%d steps were"):format(used))
@@ -66,7 +67,8 @@ recorded, prices a step mean nothing: a veto. Silent when steps were marked, or 
                      is_busy and { "what holds without steps",
                                    "shares of the device's time; times are of the whole recording" } or nil },
       condition = ("steps come from '%s', not from markers"):format(source),
-      remedy = { text = "Mark each iteration of the loop, taking the next batch or request included.",
+      remedy = { text = by_calls and "Give the profiler a schedule: without one, its step() marks nothing."
+                   or "Mark each iteration of the loop, taking the next batch or request included.",
                  code = code[p.framework] },
       impact = impact.none(),
       confidence = "high",
@@ -74,6 +76,9 @@ recorded, prices a step mean nothing: a veto. Silent when steps were marked, or 
   end,
 
   examples = {
+    { name = "calls of the profiler", framework = "pytorch", format = "kineto", finding = true,
+      facts = { ["step.source"] = "inferred", ["step.used"] = 8,
+                ["step.meaning"] = "from one call of the profiler's step to the next" } },
     { name = "inferred", framework = "jax", finding = true,
       facts = { ["step.source"] = "inferred", ["step.used"] = 8 } },
     { name = "nothing but the profiler", format = "kineto", framework = "pytorch", finding = true, severity = "veto",
