@@ -139,6 +139,8 @@ Silent when runs are long or the host hides behind them.]],
     local by_size = math.min(1, cfg.half_work_ns / math.max(p.fact["runs.median_ns"], 1))
     local spared = small
       * (0.5 * by_size * inside / math.max(kernels, 1) + (1 - 1 / math.max(count, 1)) * (1 - inside))
+    -- x[i] by an array of numbers is such a row of programs.
+    local picks = p:has("programs") and p:table("programs"):where { program = "jit_gather" }:count() > 0
     return finding {
       title = in_turn and ("A small program runs %s times in turn; the host takes %s of the time"):format(
         fmt.whole(in_turn), fmt.pct(share))
@@ -153,8 +155,11 @@ Silent when runs are long or the host hides behind them.]],
         fmt.count(in_turn and cfg.min_tiny_runs or cfg.min_runs)),
       remedy = { text = in_turn and "Run many of them in one program: layers, time steps, draws or updates by a loop "
                      .. "in it that collects what is read of each."
-                   or "Compile the whole step as one program; put Python loops inside it.",
+                   or "Compile the whole step as one program; put Python loops inside it."
+                     .. (picks and " Rows of a batch are cheaper to take by NumPy, or inside the step: give it all "
+                     .. "rows and the numbers of those of the batch." or ""),
                  code = in_turn and "state, out = jax.lax.scan(step, state, inputs)   # not step() for each in Python"
+                   or picks and "step = jax.jit(lambda state, data, rows: train(state, data[rows]))   # all on a device"
                    or p.framework == "tensorflow" and "@tf.function\ndef step(batch): ...   # the loop inside"
                    or "step = jax.jit(lambda xs: jax.vmap(f)(xs).mean(0))" },
       -- What is read of each round is waited for in each.
@@ -169,6 +174,10 @@ Silent when runs are long or the host hides behind them.]],
   end,
 
   examples = {
+    { name = "batches taken in Python", framework = "jax", finding = true, replay = { 6e6 },
+      facts = { ["step.ns"] = 1e7, ["runs.count"] = 100, ["runs.programs"] = 5, ["runs.main_count"] = 50,
+                ["runs.median_ns"] = 1e4, ["part.host_ns"] = 6e6, ["part.host_share"] = 0.6 },
+      tables = { programs = { { program = "jit_gather" }, { program = "jit_less" } } } },
     { name = "fragments", framework = "jax", finding = true, replay = { 6e6 },
       facts = { ["step.ns"] = 1e7, ["runs.count"] = 100, ["runs.programs"] = 5, ["runs.main_count"] = 50,
                 ["runs.median_ns"] = 1e4, ["part.host_ns"] = 6e6, ["part.host_share"] = 0.6 } },
