@@ -70,6 +70,49 @@ local function is_reduced(ops, product, cfg)
     and beside:where { type = { class = "product" } }:count() == 0
 end
 
+-- A mask of all classes is no lookup: elementwise ops of its scope, where no product is, each take about as long as
+-- making it does, as `hot * a + (1 - hot) * b` of logits.
+local function is_mask(p, ops, cfg)
+  local vector = ops:where { type = { class = "one-hot" } }:top("self_ns", 1):rows()[1]
+  if not vector or p.framework ~= "tensorflow" then return false end
+  local prefix = "^\\Q" .. (vector.name:match("^(.*/)[^/]+$") or "") .. "\\E"
+  local beside = ops:where { name = { like = prefix .. "[^/]+$" }, calls = { min = vector.calls, max = vector.calls } }
+  return beside:where { type = { like = "^(Mul|Sub|AddV2|Select(V2)?)$" },
+                        self_ns = { min = cfg.min_masked * vector.self_ns } }:count() >= 2
+    and beside:where { type = { class = "product" } }:count() == 0
+end
+
+-- Keras 3 looks rows up in the value of a variable. Once rows were written to it, TensorFlow copies it at each read.
+local function of_copies(p, cfg, ops, all_ns)
+  if p.framework ~= "tensorflow" or p:has("device.idle_share") then return nil end
+  local writes = ops:where { type = { like = "^Resource(Scatter(Sub|Add|Update)|SparseApply\\w+)$" } }
+  if writes:count() == 0 then return nil end
+  local reads = ops:where { type = "ReadVariableOp", name = { like = "/GatherV2(_[0-9]+)?/ReadVariableOp(_[0-9]+)?$" },
+                            is_eager = false, mean_ns = { min = cfg.min_copy_ns } }
+  local ns, names, evidence = reads:sum("self_ns"), {}, {}
+  if reads:count() == 0 or ns < cfg.min_copied_share * all_ns then return nil end
+  for i, row in ipairs(reads:top("self_ns", 40):rows()) do
+    names[i] = "\\Q" .. row.name:gsub(",", ".") .. "\\E"
+    if i <= 3 then evidence[i] = { row.name, row.self_ns, "ns" } end
+  end
+  table.insert(evidence, 1, { "reading tables a step", ns, "ns", share = math.min(1, ns / p.fact["step.ns"]) })
+  return finding {
+    title = ("Tables are copied before rows are looked up in them: %s a step"):format(fmt.ms(ns)),
+    severity = "info",
+    subject = { op = evidence[2][1] }, evidence = evidence,
+    condition = ("reading tables takes %s of op time, %s accepted"):format(fmt.pct(ns / all_ns),
+        fmt.pct(cfg.min_copied_share)),
+    remedy = { text = "Look the rows up in the variable itself, not in its value: TensorFlow copies a variable whole "
+                 .. "at each read once an optimizer has written rows of it, and Keras 3's Embedding reads its table.",
+               code = "class Table(keras.layers.Embedding):\n"
+                 .. "    def call(self, ids):\n"
+                 .. "        return tf.nn.embedding_lookup(self.embeddings.value, ids)" },
+    impact = impact.replay { { "scale", name = table.concat(names, "|"), factor = cfg.kept },
+                             fallback = impact.share { ns = ns } },
+    confidence = "medium",
+  }
+end
+
 return rule {
   id = "embedding-bound", api = 1, version = "1.0.0",
   title = "Embedding lookups take much of the step",
@@ -95,18 +138,26 @@ return rule {
     min_reduced = { default = 0.3, min = 0, max = 10, unit = "ratio",
                     doc = "TensorFlow: time of what reduces one-hot vectors over that of making them, from which no "
                       .. "product is taken for their reader" },
+    min_masked = { default = 0.3, min = 0, max = 10, unit = "ratio",
+                   doc = "TensorFlow: time of an elementwise op over that of making one-hot vectors, from which two "
+                     .. "such ops beside them say that these are a mask" },
+    min_copied_share = { default = 0.1, min = 0, max = 1, unit = "share",
+                         doc = "TensorFlow: share of the time of all ops that reading tables takes" },
+    min_copy_ns = { default = 5e4, min = 0, max = 1e12, unit = "ns",
+                    doc = "TensorFlow: a read that takes this long copies the variable" },
     kept = { default = 0.02, min = 0, max = 1, unit = "ratio", doc = "part of the time that a gather needs" },
   },
   doc = [[
-A lookup reads a few rows of a table. Written as a product with one-hot vectors it reads all of it,
-multiplies mostly by zero, and its gradient writes all of it. One-hot vectors are recognised by ops
-that widen integers to rows of classes (OneHot, SparseToDense, the counting of Keras's encoding layers, or a fusion from
-n integers to n x classes), the product by an operand of that shape and a table of as many rows. Priced as the time of
-those ops, less what a gather costs. PyTorch on an accelerator: a table's dense gradient and its share of the update,
-priced as their time. A dozen tables and more that are looked up and updated one by one in a graph of TensorFlow: what
-starting their small ops takes. PyTorch: vectors of distances that are looked up for each pair of places and multiplied
-with queries, which give fewer scores than the vectors have numbers: the lookups, there and back.
-Silent for small tables, small shares and what counts for histograms of summaries.]],
+A lookup reads a few rows of a table. Written as a product with one-hot vectors it reads all of it, multiplies
+mostly by zero, and its gradient writes all of it. One-hot vectors are recognised by ops that widen integers to rows
+of classes (OneHot, SparseToDense, the counting of Keras's encoding layers, or a fusion from n integers to n x
+classes), the product by an operand of that shape and a table of as many rows. Priced as the time of those ops, less
+what a gather costs. PyTorch on an accelerator: a table's dense gradient and its share of the update, priced as
+their time. A dozen tables and more that are looked up and updated one by one in a graph of TensorFlow: what
+starting their small ops takes. Tables of TensorFlow whose rows were written, which each read copies: those reads.
+PyTorch: vectors of distances that are looked up for each pair of places and multiplied with queries, which give
+fewer scores than the vectors have numbers: the lookups, there and back. Silent for small tables, small shares,
+masks that elementwise ops take and what counts for histograms of summaries.]],
 
   check = function(p, cfg)
     local pairs_found = of_pairs(p, cfg)
@@ -223,7 +274,7 @@ Silent for small tables, small shares and what counts for histograms of summarie
         one_hot_ns = one_hot_ns + (is_counted(row) and row.self_ns or 0)
       end
       is_sparse = ops:where { type = "SparseToDense" }:sum("self_ns") > 0.5 * one_hot_ns
-      if first and one_hot_ns / all_ns >= 0.02 and not is_reduced(ops, first, cfg) then
+      if first and one_hot_ns / all_ns >= 0.02 and not is_reduced(ops, first, cfg) and not is_mask(p, ops, cfg) then
         local stem = first.name:match("^gradient_tape/(.*?)/MatMul") or first.name:match("^gradients/(.*)_grad/MatMul")
           or first.name
         for _, row in ipairs(
@@ -241,7 +292,9 @@ Silent for small tables, small shares and what counts for histograms of summarie
       end
     end
     local share = ns / all_ns
-    if #found == 0 or share < cfg.min_share then return separate_tables(p, cfg) end
+    if #found == 0 or share < cfg.min_share then
+      return separate_tables(p, cfg) or of_copies(p, cfg, ops, all_ns)
+    end
 
     table.sort(found, function(a, b) return a.self_ns > b.self_ns end)
     local evidence =
@@ -367,6 +420,34 @@ Silent for small tables, small shares and what counts for histograms of summarie
       tables = { ops = { { name = "while/one_hot", type = "OneHot", calls = 20, self_ns = 3e6 },
                          { name = "while/Max", type = "Max", calls = 20, self_ns = 1.5e6 },
                          { name = "while/head/MatMul", type = "MatMul", calls = 20, self_ns = 4e6 } } } },
+    -- As long as the vectors: a mask and its complement, multiplied with logits that a layer's product makes.
+    { name = "a mask of all classes", framework = "tensorflow", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "one_hot", type = "OneHot", calls = 1, self_ns = 1e6 },
+                         { name = "sub", type = "Sub", calls = 1, self_ns = 1e6 },
+                         { name = "mul", type = "Mul", calls = 1, self_ns = 8e5 },
+                         { name = "head/MatMul", type = "MatMul", calls = 1, self_ns = 2e6 },
+                         { name = "gradient_tape/head/MatMul/MatMul", type = "MatMul", calls = 1, self_ns = 3e6 } } } },
+    -- 3 of 3.1 ms are read for looking up, of which a fiftieth stays.
+    { name = "a table that is copied for its lookups", framework = "tensorflow", format = "xspace", finding = true,
+      severity = "info", replay = { 2.94e6 }, impact_ns = 2.94e6, facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "m/embedding/GatherV2/ReadVariableOp", type = "ReadVariableOp", is_eager = false,
+                           calls = 1, mean_ns = 3e6, self_ns = 3e6 },
+                         { name = "m/dense/Cast/ReadVariableOp", type = "ReadVariableOp", is_eager = false,
+                           calls = 1, mean_ns = 4e3, self_ns = 4e3 },
+                         { name = "sgd/ResourceScatterSub", type = "ResourceScatterSub", self_ns = 1e5 },
+                         { name = "m/dense/MatMul", type = "MatMul", self_ns = 4e6 } } } },
+    { name = "reads of a table whose rows nothing writes", framework = "tensorflow", format = "xspace",
+      finding = false, facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "m/embedding/GatherV2/ReadVariableOp", type = "ReadVariableOp", is_eager = false,
+                           calls = 1, mean_ns = 3e6, self_ns = 3e6 },
+                         { name = "m/dense/MatMul", type = "MatMul", self_ns = 4e6 } } } },
+    { name = "short reads of many small tables", framework = "tensorflow", format = "xspace", finding = false,
+      facts = { ["step.ns"] = 1e7 },
+      tables = { ops = { { name = "m/embedding/GatherV2/ReadVariableOp", type = "ReadVariableOp", is_eager = false,
+                           calls = 100, mean_ns = 3e4, self_ns = 3e6 },
+                         { name = "sgd/ResourceScatterSub", type = "ResourceScatterSub", self_ns = 1e5 },
+                         { name = "m/dense/MatMul", type = "MatMul", self_ns = 4e6 } } } },
     { name = "OneHot without shapes", framework = "tensorflow", finding = true, replay = { 5e6 },
       facts = { ["step.ns"] = 1e7 },
       tables = { ops = { { name = "one_hot", type = "OneHot", self_ns = 5e5 },
