@@ -690,6 +690,30 @@ TEST(forward_ops_among_gradients)
     }
 }
 
+/* A preconditioner's roots, 2 ms each, come between the gradients of two layers, behind an update
+ * of what they are of: no layer runs there, so that the second is no copy of the first. */
+TEST(roots_among_gradients)
+{
+    struct program program;
+
+    (void)state;
+    start(&program);
+    program.b.profile.framework = builder_name(&program.b, "tensorflow");
+    graph_op(&program, "layer/MatMul", "MatMul", 1000000);
+    graph_op(&program, "layer_1/MatMul", "MatMul", 1000000);
+    graph_op(&program, "gradient_tape/layer_1/MatMul/MatMul", "MatMul", 1000000);
+    graph_op(&program, "AssignAddVariableOp", "AssignAddVariableOp", 100000);
+    graph_op(&program, "SelfAdjointEigV2", "SelfAdjointEigV2", 2000000);
+    graph_op(&program, "MatMul", "MatMul", 500000);
+    graph_op(&program, "gradient_tape/layer/MatMul/MatMul", "MatMul", 1000000);
+    graph_op(&program, "SelfAdjointEigV2_1", "SelfAdjointEigV2", 2000000);
+    graph_op(&program, "MatMul_1", "MatMul", 500000);
+    finish(&program);
+    assert_true(claimed(&program, "forward-again") < 1);
+    assert_sums(&program);
+    builder_free(&program.b);
+}
+
 /* A scope runs before and among gradients, 2 ms each: a copy where gradients are for it, and none
  * where they are for the layer beside it alone. */
 TEST(scopes_among_gradients)

@@ -12,6 +12,7 @@ struct finder {
     struct intern  trained;   /* ops and scopes that a gradient is for, without numbers */
     bool          *gradient;  /* by row of profile->ops */
     bool          *is_needed; /* by row of profile->ops: in `trained` */
+    bool          *is_layer;  /* by row of profile->ops: named there */
     uint32_t      *seen;      /* by id of bases: round in which it ran before the backward pass */
     uint32_t      *ran;       /* by row of profile->ops: round in which it ran last */
     uint32_t       round;     /* counts steps, and updates behind a backward pass */
@@ -42,18 +43,24 @@ static bool list_trained(struct finder *finder)
     return true;
 }
 
-/* Fused ops have the name of their last one: the scope around may be all that gradients name. Of
- * ops in no scope they may name the gradient's kind alone. */
-static bool is_trained(const struct finder *finder, struct str name)
+/* Fused ops have the name of their last one: the scope around may be all that gradients name. */
+static bool is_named(const struct finder *finder, struct str name)
 {
-    struct str inside = graph_name_inside(name), scope;
+    struct str inside = graph_name_inside(name);
     size_t     slash = str_find_last(inside, '/');
 
-    if (slash >= inside.len)
-        return true;
-    scope = str_without_number(str_slice(inside, 0, slash));
     return intern_find(&finder->trained, str_without_number(inside)) != NO_ID ||
-           intern_find(&finder->trained, scope) != NO_ID;
+           (slash < inside.len &&
+            intern_find(&finder->trained, str_without_number(str_slice(inside, 0, slash))) !=
+                NO_ID);
+}
+
+/* Of ops in no scope gradients may name the gradient's kind alone. */
+static bool is_trained(const struct finder *finder, struct str name)
+{
+    struct str inside = graph_name_inside(name);
+
+    return str_find_last(inside, '/') >= inside.len || is_named(finder, name);
 }
 
 static bool learn(struct finder *finder, uint32_t row)
@@ -69,6 +76,7 @@ static bool learn(struct finder *finder, uint32_t row)
     finder->base_of[row] = id == NO_ID ? 0 : id + 1;
     finder->gradient[row] = is_gradient(name, profile_str(profile, op->type));
     finder->is_needed[row] = !finder->trained.count || is_trained(finder, name);
+    finder->is_layer[row] = !finder->trained.count || is_named(finder, name);
     return id != NO_ID;
 }
 
@@ -83,13 +91,15 @@ static bool is_update(const struct ledger *ledger, const struct work_unit *unit)
 }
 
 /* Names come again within the forward pass too, as of layers of one kind: only those are copies
- * that ran before the first product of the backward pass and run again behind it. An update in
- * between begins another pass, as of two models or of steps written one after the other. */
+ * that ran before the first product of the backward pass and run again behind it. A layer behind an
+ * update begins another pass, as of two models or of steps written one after the other; what else
+ * is between an update and the next gradient is the optimizer's, who updates some weights while
+ * the backward pass still makes others' gradients. */
 static bool look_at_step(struct finder *finder, const struct detector *self, size_t step,
                          uint32_t *cell)
 {
     struct ledger *ledger = finder->ledger;
-    bool           has_begun = false;
+    bool           has_begun = false, is_updated = false;
 
     finder->round++;
     for (uint32_t u = ledger->first_unit[step]; u < ledger->first_unit[step + 1]; u++) {
@@ -101,10 +111,12 @@ static bool look_at_step(struct finder *finder, const struct detector *self, siz
             return false;
         if (finder->gradient[unit->op]) {
             has_begun |= is_product(unit);
+            is_updated &= !is_product(unit);
             continue;
         }
-        if (has_begun && is_update(ledger, unit)) {
-            has_begun = false;
+        is_updated |= has_begun && is_update(ledger, unit);
+        if (is_updated && is_product(unit) && finder->is_layer[unit->op]) {
+            has_begun = is_updated = false;
             finder->round++;
         }
         bool is_loop = finder->ran[unit->op] == finder->round;
@@ -114,7 +126,7 @@ static bool look_at_step(struct finder *finder, const struct detector *self, siz
             finder->seen[finder->base_of[unit->op] - 1] = finder->round;
             continue;
         }
-        if (is_loop || !finder->is_needed[unit->op] ||
+        if (is_loop || is_updated || !finder->is_needed[unit->op] ||
             finder->seen[finder->base_of[unit->op] - 1] != finder->round)
             continue;
         if (!ledger_cell_once(ledger, self, unit, cell,
@@ -159,10 +171,11 @@ static bool find(struct ledger *ledger, const struct detector *self)
     finder.base_of = arena_new_array(ledger->scratch, uint32_t, ops);
     finder.gradient = arena_new_array(ledger->scratch, bool, ops);
     finder.is_needed = arena_new_array(ledger->scratch, bool, ops);
+    finder.is_layer = arena_new_array(ledger->scratch, bool, ops);
     finder.ran = arena_new_array(ledger->scratch, uint32_t, ops);
     finder.seen = arena_new_array(ledger->scratch, uint32_t, ops + 1);
-    if (!finder.base_of || !finder.gradient || !finder.is_needed || !finder.seen || !finder.ran ||
-        !intern_init(&finder.bases, ledger->scratch) ||
+    if (!finder.base_of || !finder.gradient || !finder.is_needed || !finder.is_layer ||
+        !finder.seen || !finder.ran || !intern_init(&finder.bases, ledger->scratch) ||
         !intern_init(&finder.trained, ledger->scratch) || !list_trained(&finder))
         return false;
     for (size_t step = 0; step < ledger->step_count; step++)
