@@ -354,6 +354,15 @@ local function of_device(p, cfg)
   }
 end
 
+-- TensorFlow: several states that each round of a loop gathers, as those of the beams that were chosen.
+local function gathers_states(p, top)
+  local body = p.framework == "tensorflow" and top and (top.name or ""):match("^(.*\\bbody/[^/]*/?)[^/]*$")
+  if not body then return false end
+  return p:table("ops"):where { type = top.type, name = { like = "^\\Q" .. body .. "\\E[^/]*$" },
+                                calls = { min = top.calls, max = top.calls },
+                                self_ns = { min = 0.5 * top.self_ns } }:count() >= 3
+end
+
 return rule {
   id = "gather-scatter-bound", api = 1, version = "1.0.0",
   title = "Sorting, gathering or scattering data takes much of the step",
@@ -552,6 +561,13 @@ Silent below min_share, and of sorts inside of embedding bags.]],
                    .. "adjacency does that in one pass, weights and all; where the graph stays, make it once.",
                  code = "adj_t = T.ToSparseTensor(layout=torch.sparse_csr)(data).adj_t   # torch_geometric.transforms\n"
                    .. "x = conv(x, adj_t)   # not conv(x, edge_index); by hand: adj_t @ x" }
+                       or gathers_states(p, top[1]) and {
+                 text = "Each round gathers states whole, as those of the beams that it chose. Gather only what "
+                   .. "differs between beams: keys and values of the source are the same for all beams of one text, "
+                   .. "and need neither copies for each nor to be carried through the loop. Of the rest gather only "
+                   .. "rows that are filled so far.",
+                 code = "attend(q, source_keys, source_values)   # from outside of tf.while_loop, not of the cache\n"
+                   .. "cache = tf.nest.map_structure(lambda x: tf.gather(x, beam, batch_dims=1), cache)" }
                        or { text = "Batch the indices, sort them once, keep minor dimensions aligned." },
       impact = impact.replay(edits),
       confidence = "medium",

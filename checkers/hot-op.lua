@@ -4,8 +4,8 @@ local shuffles = { "Shuffling takes", "Draw one order for several passes, or cho
                      .. "shuffle numbers of rows, and take the rows once." }
 local classes = {
   decomposition = { "Decomposing matrices takes",
-                    "Compute it once where its matrix does not change, outside of the step; "
-    .. "or solve by a few iterations." },
+                    "Compute it once where its matrix does not change, outside of the step; where it changes little, "
+    .. "as what an optimizer scales gradients by, once in many steps; or solve by a few iterations." },
   sort = { "Sorting takes", "Take what is needed: argmax, top_k with the k that is read, a threshold, a histogram." },
   random = { "Drawing random numbers takes",
              "One key and one draw of the whole shape; fewer bits; or numbers drawn ahead of the step." },
@@ -21,6 +21,11 @@ local classes = {
   scatter = { "Scattering elements takes", "Update only rows that are touched, or sum by sorted segments." },
   control = { "Starting rounds of loops takes", "More work a round: unroll the loop, or do it for the whole batch." },
 }
+-- For each row anew, which a product with the factor's inverse would do at once.
+local solves = { "Solving triangular systems takes",
+                 "Where a factor serves many rows, invert it once (solve for the identity) and multiply: a product is "
+                   .. "many times as fast as solving row by row. Of normal distributions the parameters may be factors "
+                   .. "of the precision, which are only multiplied." }
 -- By a number that is not known to be whole, as an exponential of a logarithm.
 local powers = { "Raising to powers takes",
                  "A power by a whole number is a few products: x * x * x, Horner's scheme for a polynomial; a power by "
@@ -188,6 +193,9 @@ local function costly(p, cfg)
     local class = classes[row.detail] or passes
     -- jax.random.permutation sorts the rows by random keys.
     if row.detail == "sort" and (row.region or ""):find("_shuffle", 1, true) then class = shuffles end
+    if (row.op or ""):find("TriangularSolve") or (row.region or ""):find("triangular_solve", 1, true) then
+      class = solves
+    end
     if (row.region or ""):find("/pow$") or row.op == "aten::pow" then class = powers end
     if (row.region or ""):find("/a?(cos|sin|tan|tan2)$") or (row.op or ""):find("^aten::a?(cos|sin|tan|tan2)_?$") then
       class = angles
