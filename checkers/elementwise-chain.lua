@@ -48,6 +48,10 @@ local function of_graph(p, cfg)
   -- sums, are what is picked by.
   local picks = p:has("op_stats.trains") and not p.fact["op_stats.trains"] and reduced_ns <= cfg.min_reduced * all_ns
     and ops:where { type = { like = "^(TopK|NonMaxSuppression|CombinedNonMaxSuppression)" } }:count() > 0
+  -- A mask of all classes among them, about as long to make as to pass over.
+  local function scope_of(row) return row.name:match("^(.*/)[^/]+$") or "" end
+  local mask = ops:where { type = "OneHot" }:top("self_ns", 1):rows()[1]
+  local masks = mask and mask.self_ns >= 0.3 * worst.self_ns and scope_of(mask) == scope_of(worst)
   -- Ops of several threads, those of the input pipeline among them, overlap: of computing they take what they are of
   -- all ops.
   local computing_ns, share = p:has("part.compute_ns") and p.fact["part.compute_ns"] or step_ns, ns / all_ns
@@ -70,7 +74,12 @@ local function of_graph(p, cfg)
         text = "Pick first, by the raw scores, and compute for what is picked alone: a sigmoid or softmax keeps the "
           .. "order. Let XLA fuse what remains.",
         code = "best, at = tf.math.top_k(logits, k)\n"
-          .. "boxes = decode(tf.gather(deltas, at, batch_dims=1))   # not gather(decode(deltas), at)" } or {
+          .. "boxes = decode(tf.gather(deltas, at, batch_dims=1))   # not gather(decode(deltas), at)" }
+      or masks and {
+        text = "A one-hot mask picks a class of each row here: gather what it picks, work on that alone, and write it "
+          .. "back where the others are needed, too. Let XLA fuse what remains.",
+        code = "at = tf.stack([tf.range(tf.shape(y)[0]), y], 1)   # not hot * f(x) + (1 - hot) * x\n"
+          .. "x = tf.tensor_scatter_nd_update(x, at, f(tf.gather_nd(x, at)))" } or {
         text = "Pass over fewer numbers: no rows of padding, no wider type than is needed, sums over pairs as a "
           .. "product of matrices. Let XLA fuse what remains.",
         code = "d = sq(a)[:, None] + sq(b)[None] - 2 * tf.matmul(a, b, transpose_b=True)   "
