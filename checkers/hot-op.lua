@@ -73,6 +73,11 @@ local FREE_ORDER = " Where three matrices are multiplied, as in linear attention
 local CROPS = "Choose boxes before they are cut out: those above the score's threshold, or a sample of the proposals. "
   .. "Then fewer or smaller crops."
 
+-- TensorFlow's variables of which rows were written.
+local COPIES = "A variable is copied whole at each read once rows of it were written, by a scatter, a sparse update or "
+  .. "an assignment to a slice. Take rows of the variable itself (tf.gather(table, ids), not of a layer's value), read "
+  .. "it once for several uses, and keep what is written by rows apart from what is read whole."
+
 -- What sets pipelines up and reads them, and Python that ops call: rules about these say more.
 local told_elsewhere = { input = true, callback = true }
 
@@ -1002,7 +1007,7 @@ Silent when time is spread, or when ops are a small part of the step.]],
                    and ("Check that all of %s is needed: rows of padding, results that nothing reads, inputs larger "
                         .. "than the task needs, a type that this machine is slow in. Then larger batches."):format(
                           subject) .. (hint and hint.text or of_free_order(p, top[1].type) and FREE_ORDER or "")
-                   or top[1].type:find("^CropAndResize") and CROPS
+                   or top[1].type:find("^CropAndResize") and CROPS or top[1].type == "ReadVariableOp" and COPIES
                    or of_dropout(p, top[1].type) or of_differences(p, top[1].type)
                    or p.framework ~= "jax" and moves[p:class_of(top[1].type)] or
                         ("Begin with %s: fewer or smaller calls, lower precision, a fused form."):format(begin),
