@@ -558,7 +558,8 @@ Silent below min_share, and of sorts inside of embedding bags.]],
                    .. "# not self.lin_neighbours(self.propagate(edge_index, x=x))" }
                        or edges and {
                  text = "Each edge's row is made, kept for the gradient and added up. A product with the sparse "
-                   .. "adjacency does that in one pass, weights and all; where the graph stays, make it once.",
+                   .. "adjacency does that in one pass, weights and all; where the graph stays, make it once, and let "
+                   .. "GCNConv keep its weights of edges (cached=True).",
                  code = "adj_t = T.ToSparseTensor(layout=torch.sparse_csr)(data).adj_t   # torch_geometric.transforms\n"
                    .. "x = conv(x, adj_t)   # not conv(x, edge_index); by hand: adj_t @ x" }
                        or gathers_states(p, top[1]) and {
