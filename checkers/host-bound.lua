@@ -13,8 +13,12 @@ local function of_host(p, cfg)
                      .. "functions, Python out of the step." }
   -- Mostly a loop of small ops in a graph: each starts by itself, compiled they are one program.
   if p.framework == "tensorflow" and 2 * (p.fact["host.executor_ns"] or 0) > host_ns then
-    remedy = { text = "The executor starts op by op, as in loops over time: compile the function, and give its loops "
-                 .. "fewer rounds, of shorter sequences or of more rows each.",
+    local refused = p:has("ops") and p:table("ops"):where {
+      type = { like = "PyFunc|LookupTable|Unicode|String|Regex" } }:count() > 0
+    remedy = { text = "The executor starts op by op, as in loops over time: compile the function"
+                 .. (refused and " but for what calls Python or works on strings and tables, which XLA refuses" or "")
+                 .. ", give its loops fewer rounds, of shorter sequences or of more rows each, and let one call do "
+                 .. "what follows each other in Python, as the words of a text, in a loop of its own.",
                code = "model.compile(optimizer, loss, jit_compile=True)   # or @tf.function(jit_compile=True)" }
   end
   return finding {
