@@ -765,10 +765,11 @@ TEST(gradients_for_a_norm)
 
 /* f(w, v, x) -> w with gradients: x v, 6 ms, is the same for the same x in each step; x w is not.
  * Where the gradient is of another program of that name, nothing is trained. Where no trained
- * weights multiply x v, which x w is compared with, it is a teacher's. */
+ * weights multiply x v, which x w is compared with, it is a teacher's. Where v has a part for each
+ * row of x, or a filter for each channel of the one picture x, it is no weight, but an example. */
 TEST(features_of_frozen_weights)
 {
-    enum { FROZEN, TRAINED, OTHER, TEACHER, KINDS };
+    enum { FROZEN, TRAINED, OTHER, TEACHER, ROWS, FILTERS, KINDS };
 
     for (int kind = 0; kind < KINDS; kind++) {
         struct program program;
@@ -777,12 +778,17 @@ TEST(features_of_frozen_weights)
         start(&program);
         w = add(&program, "parameter", "-> f32[16,4]", NULL, NO_ID, NO_ID);
         mark(&program, w, "entry");
-        v = add(&program, "parameter", "-> f32[32,4]", NULL, NO_ID, NO_ID);
+        v = add(&program, "parameter", kind == FILTERS ? "-> f32[5,1,8]" : "-> f32[32,4]", NULL,
+                NO_ID, NO_ID);
         mark(&program, v, "entry");
-        x = add(&program, "parameter", "-> f32[8,32]", NULL, NO_ID, NO_ID);
+        x = add(&program, "parameter", kind == FILTERS ? "-> f32[1,32,8]" : "-> f32[8,32]", NULL,
+                NO_ID, NO_ID);
         mark(&program, x, "entry");
-        features = add(&program, "dot", "f32[8,32] f32[32,4] -> f32[8,4]", "jit(f)/dot", NO_ID, x);
-        link(&program, kind == TRAINED ? w : v, features);
+        features = add(&program, kind == FILTERS ? "convolution" : "dot",
+                       "f32[8,32] f32[32,4] -> f32[8,4]", "jit(f)/dot", NO_ID, x);
+        link_second(&program, kind == TRAINED ? w : v, features);
+        if (kind == ROWS || kind == FILTERS)
+            describe(&program, features, (const char *const[]) { "left_batch", "0", NULL });
         student =
             add(&program, "dot", "f32[8,32] f32[16,4] -> f32[8,4]", "jit(f)/jvp()/dot", NO_ID, x);
         link(&program, w, student);

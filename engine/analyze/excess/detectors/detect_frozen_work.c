@@ -2,12 +2,13 @@
  * by layer, before anything that it trains has a part in it: features of frozen weights, made again
  * in each step. Where the data come again, so do they. frozen_teacher: what is made so meets no
  * weights that are trained, but what comes of them: targets that another network gives. */
-#include "analyze/excess/linear.h"
+#include "analyze/excess/axes.h"
 
 static const double LEAST_SHARE = 0.05; /* of the steps */
 
 struct finder {
     struct waste *waste;
+    struct axes   axes;
     bool         *is_frozen; /* by op: made by such a product, or of what is */
 };
 
@@ -22,6 +23,38 @@ static bool is_product(const struct finder *finder, uint32_t op)
     return compiled_is_type(finder->waste->compiled, op, "dot|convolution");
 }
 
+static bool has_axis(const struct tensor *array, int64_t length)
+{
+    for (int axis = 0; axis < array->rank; axis++)
+        if (array->dims[axis] == length)
+            return true;
+    return false;
+}
+
+/* Rows of the one with rows of the other: what differs by example on both sides is no weight. A
+ * convolution with a filter for each row, as vmap makes it, has one picture, whose channels are the
+ * rows, and filters of one channel. */
+static bool is_row_by_row(const struct finder *finder, uint32_t op)
+{
+    const struct op_graph *graph = finder->waste->graph;
+    struct axis_list       rows = axes_list(&finder->axes, op, finder->axes.left_batch);
+    uint32_t               left = op_graph_operand(graph, op, 0);
+    uint32_t               right = op_graph_operand(graph, op, 1);
+    const struct tensor   *pictures, *filters;
+
+    if (!waste_is(finder->waste, op, "convolution"))
+        return rows.count > 0;
+    pictures = left == NO_ID ? NULL : axes_shape(&finder->axes, left);
+    filters = right == NO_ID ? NULL : axes_shape(&finder->axes, right);
+    if (rows.count != 1 || !pictures || !filters || rows.ids[0] >= pictures->rank ||
+        pictures->dims[rows.ids[0]] != 1 || !has_axis(filters, 1))
+        return false;
+    for (int axis = 0; axis < pictures->rank; axis++)
+        if (pictures->dims[axis] > 1 && has_axis(filters, pictures->dims[axis]))
+            return true;
+    return false;
+}
+
 static bool is_frozen(const struct finder *finder, uint32_t op)
 {
     struct op_ids producers = op_graph_producers(finder->waste->graph, op);
@@ -34,7 +67,7 @@ static bool is_frozen(const struct finder *finder, uint32_t op)
             return true;
         given += is_given(finder, producers.ids[i]);
     }
-    return given > 1 && is_product(finder, op);
+    return given > 1 && is_product(finder, op) && !is_row_by_row(finder, op);
 }
 
 /* Gradients are made in it. */
@@ -98,6 +131,8 @@ static bool find_frozen(struct ledger *ledger, const struct detector *self, bool
         return false;
     if (!waste.graph)
         return true;
+    if (!axes_open(&finder.axes, &waste))
+        return false;
     spread(&finder);
     for (uint32_t op = 0; op < waste.graph->vertex_count; op++) {
         if (!finder.is_frozen[op])
