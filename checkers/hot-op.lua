@@ -35,6 +35,10 @@ local angles = { "Sines, cosines and their inverses take",
                  "Of multiples of an angle take one and go on by a recurrence: Chebyshev's polynomials are t = 2 * x * "
                    .. "t1 - t2, without any arccos; sines of 2 a come from those of a. Of positions that stay the "
                    .. "same, look rows up in a table that is made once." }
+-- Of sums: those of the parts are fewer.
+local exponentials = "Where the exponent is a sum over axes or of a part for each row and one for each column, as the "
+  .. "phases of places and wave vectors, take exponentials of the parts, which are far fewer, and multiply: "
+  .. "exp(a + b) is exp(a) exp(b), and multiples of one phase are its powers."
 -- jax.scipy.linalg.expm, which under vmap squares each matrix as often as the largest may need.
 local EXPONENTIALS = {
   text = "Exponentials of matrices are taken here. Of multiples of one matrix take its eigenvectors once: u exp(d "
@@ -50,6 +54,15 @@ local ROUNDS = {
     .. "where the one before ended, or where the last two point to; keep one factor for several rounds; ask for no "
     .. "more digits than the type has and the task needs; and tell the solver of a band, a diagonal or symmetry.",
   code = "x = optx.root_find(f, optx.Chord(rtol=1e-4, atol=1e-4), x, args).value   # from the last x, not from x0",
+}
+-- XLA for processors hands convolutions to threads and to a library outside of loops alone: those of a loop's body, and
+-- above all the gradients of their weights, run by plain code.
+local LOOPED = {
+  text = "Convolutions in the body of a loop (scan, map, fori_loop) run by slow code on a processor, their gradients "
+    .. "most of all. Call the compiled step from Python once for each round, unroll the loop, or put what the rounds "
+    .. "work on into one batch.",
+  code = "state, losses = jax.lax.scan(update, state, batches, unroll=True)   # or, which compiles faster:\n"
+    .. "for batch in batches: state, loss = update(state, batch)   # update = jax.jit(update)",
 }
 -- XLA for processors works random numbers out one after the other, and what makes them normal with them.
 local DRAWN_BY_XLA = {
@@ -204,6 +217,9 @@ local function costly(p, cfg)
     if (row.region or ""):find("/pow$") or row.op == "aten::pow" then class = powers end
     if (row.region or ""):find("/a?(cos|sin|tan|tan2)$") or (row.op or ""):find("^aten::a?(cos|sin|tan|tan2)_?$") then
       class = angles
+    end
+    if class == passes and (row.region or ""):find("/exp2?$") then
+      class = { passes[1], passes[2] .. " " .. exponentials }
     end
     local all_ns = row.ns / math.max(1 - row.factor, 0.01)
     local place = row.source_file and ("%s:%d"):format(row.source_file:match("[^/]*$"), row.source_line or 0)
@@ -390,6 +406,36 @@ local function mixes_samples(p, row)
              .. "   # x: (batch, places, width)" }
 end
 
+-- A filter along one axis that makes the result longer or shorter by as much: a transform does the work of a few taps.
+local LONG_FILTER = {
+  text = " Each result is a sum over a long filter: by Fourier transforms the work hardly grows with its length. Pad to "
+    .. "a product of 2, 3 and 5, which fftconvolve does not.",
+  code = "n = scipy.fft.next_fast_len(x.shape[-1] + w.shape[-1] - 1, real=True)\n"
+    .. "y = jnp.fft.irfft(jnp.fft.rfft(x, n) * jnp.fft.rfft(w, n), n)   # not jnp.convolve(x, w)",
+}
+local MIN_TAPS = 64
+local function is_long_filter(shapes)
+  local from, filter, to = shapes:match("^\\[([0-9,]+)\\]x\\[([0-9,]+)\\]->\\[([0-9,]+)\\]")
+  if not from then return false end
+  for taps in filter:gmatch("[0-9]+") do
+    for length in from:gmatch("[0-9]+") do
+      for made in to:gmatch("[0-9]+") do
+        local change = math.abs(tonumber(made) - tonumber(length))
+        if tonumber(taps) >= MIN_TAPS and change == tonumber(taps) - 1 then return true end
+      end
+    end
+  end
+  return false
+end
+
+-- All numbers of a row compared with all of them, as in a mask of who comes later.
+local COMPARED = {
+  text = " Are all compared with all here, as in a mask of what comes later that sums go over? Then sort once and take "
+    .. "running sums: each needs its own place alone.",
+  code = "order = jnp.argsort(-time)   # once\ntotal = jax.lax.cumlogsumexp(risk[order])   "
+    .. "# not jnp.log((mask * jnp.exp(risk)).sum(1))",
+}
+
 -- What the sizes of a product or of attention let one ask beside the general questions.
 local sparse = {
   pytorch = "h = torch.sparse.mm(adj, h)   # adj = adj.to_sparse_csr() once, before the loop; not adj @ h",
@@ -398,6 +444,10 @@ local sparse = {
 local of_pairs = { attention = true, softmax = true, product = true }
 local function asked_of(p, row)
   local shapes = row.shapes or ""
+  if p.framework == "jax" and row.class == "convolution" and is_long_filter(shapes) then return LONG_FILTER end
+  if p.framework == "jax" and row.class == "elementwise" and shapes:find("^\\[(\\d{3,})\\].*->\\[\\1,\\1\\]$") then
+    return COMPARED
+  end
   local rows, columns = shapes:match("^\\[(\\d+),\\1\\]x\\[\\1,(\\d+)\\]")
   if row.class == "product" and rows and tonumber(rows) >= 500 and 4 * tonumber(columns) <= tonumber(rows) then
     return { text = " Is most of the square matrix zero, as in a graph's adjacency or a band? Then keep it sparse, or "
@@ -731,6 +781,9 @@ local function by_function(p, line, cfg)
   local function is_in(pattern)
     return p:table("ops"):where { scope = { like = pattern } }:sum("self_ns") >= cfg.min_function * line.ns
   end
+  local looped = not p:has("device.idle_share") and p:table("ops"):where { type = { like = "^convolution$" },
+                                                                          scope = { like = "while/body/" } }
+  if looped and looped:sum("self_ns") >= cfg.min_function * line.ns then return LOOPED end
   return is_in("jit\\(expm\\)") and EXPONENTIALS
     or is_in("jit\\((root_find|fixed_point|least_squares|minimise)\\)") and ROUNDS or nil
 end
@@ -1188,6 +1241,31 @@ Silent when time is spread, or when ops are a small part of the step.]],
                             source_line = 7, ns = 4e6 } },
                  excess = { { cell = 1, flaw = "costly-class", cause = "bytes", grade = "C", ns = 1.5e6, share = 0.15,
                               factor = 0.1, detail = "concat" } } } },
+    { name = "convolutions in a loop", framework = "jax", format = "xspace", finding = true, severity = "info",
+      impact_ns = 7e6, facts = { ["step.ns"] = 1e7 },
+      tables = { op_types = { { type = "convolution", self_ns = 7e6 } },
+                 ops = { { name = "conv.1", type = "convolution", self_ns = 6e6,
+                           scope = "jit(several)/while/body/closed_call/jvp()/conv_general_dilated" } },
+                 work = { { class = "convolution", type = "convolution", ns = 7e6, calls = 12,
+                            shapes = "[16,16,16,16]x[24,16,3,3]->[16,24,16,16]", source_file = "smoke.py",
+                            source_line = 21 } } } },
+    -- 8192 and 256 are 8447 and 1.
+    { name = "a long filter", framework = "jax", format = "xspace", finding = true, severity = "info",
+      impact_ns = 6e6, facts = { ["step.ns"] = 1e7 },
+      tables = { op_types = { { type = "convolution", self_ns = 7e6 } },
+                 work = { { class = "convolution", type = "convolution", ns = 6e6, calls = 1,
+                            shapes = "[1,8192,8]x[256,1,8]->[1,8447,8]", source_file = "halls.py",
+                            source_line = 26 } } } },
+    { name = "all compared with all", framework = "jax", format = "xspace", finding = true, severity = "info",
+      impact_ns = 6e6, facts = { ["step.ns"] = 1e7 },
+      tables = { op_types = { { type = "fusion", self_ns = 7e6 } },
+                 work = { { class = "elementwise", type = "fusion", ns = 6e6, calls = 1,
+                            shapes = "[3200]x[3200]->[3200,3200]", source_file = "lungs.py", source_line = 19 } } } },
+    { name = "exponentials of sums", framework = "jax", format = "xspace", finding = true, severity = "info",
+      impact_ns = 4e6, facts = { ["step.ns"] = 1e7 },
+      tables = { op_types = { { type = "fusion", self_ns = 9e6 } },
+                 excess = { { cell = 1, flaw = "costly-class", cause = "bytes", grade = "C", ns = 4e6, share = 0.4,
+                              factor = 0.1, detail = "elementwise", region = "jit(refine)/jvp()/exp" } } } },
     -- 126 less 14 are left of both sides: 15 x 15.
     { name = "windows of a picture", framework = "jax", format = "xspace", finding = true, severity = "info",
       impact_ns = 3e6, facts = { ["step.ns"] = 1e7 },
