@@ -408,8 +408,8 @@ end
 
 -- A filter along one axis that makes the result longer or shorter by as much: a transform does the work of a few taps.
 local LONG_FILTER = {
-  text = " Each result is a sum over a long filter: by Fourier transforms the work hardly grows with its length. Pad to "
-    .. "a product of 2, 3 and 5, which fftconvolve does not.",
+  text = " Each result is a sum over a long filter: by Fourier transforms the work hardly grows with its length. Pad "
+    .. "to a product of 2, 3 and 5, which fftconvolve does not.",
   code = "n = scipy.fft.next_fast_len(x.shape[-1] + w.shape[-1] - 1, real=True)\n"
     .. "y = jnp.fft.irfft(jnp.fft.rfft(x, n) * jnp.fft.rfft(w, n), n)   # not jnp.convolve(x, w)",
 }
