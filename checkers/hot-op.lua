@@ -203,6 +203,21 @@ local function of_implicit_steps(p, cfg)
   }
 end
 
+-- All numbers of a row compared with all of them, as in a mask of who comes later.
+local COMPARED = {
+  text = " Are all compared with all here, as in a mask of what comes later that sums go over? Then sort once and take "
+    .. "running sums: each needs its own place alone.",
+  code = "order = jnp.argsort(-time)   # once\ntotal = jax.lax.cumlogsumexp(risk[order])   "
+    .. "# not jnp.log((mask * jnp.exp(risk)).sum(1))",
+}
+local ALL_WITH_ALL = "^\\[(\\d{3,})\\].*->\\[\\1,\\1\\]$"
+
+-- Work of the same line makes an array of all pairs of one row of numbers.
+local function compares_all(p, row)
+  return p.framework == "jax" and row.source_file and p:has("work") and p:table("work"):where {
+    shapes = { like = ALL_WITH_ALL }, source_file = row.source_file, source_line = row.source_line }:count() > 0
+end
+
 local function costly(p, cfg)
   local list = {}
   local cells = p:has("excess")
@@ -234,6 +249,7 @@ local function costly(p, cfg)
         fmt.pct(cfg.min_step_share)),
       remedy = (row.region or ""):find("jit(expm)", 1, true) and EXPONENTIALS
         or row.detail == "random" and p.framework == "tensorflow" and not p:has("device.idle_share") and DRAWN_BY_XLA
+        or class == passes and compares_all(p, row) and { text = passes[2] .. COMPARED.text, code = COMPARED.code }
         or { text = class[2] },
       impact = impact.share { ns = row.ns }, claims = { cell = row.cell },
       confidence = "low",
@@ -428,14 +444,6 @@ local function is_long_filter(shapes)
   return false
 end
 
--- All numbers of a row compared with all of them, as in a mask of who comes later.
-local COMPARED = {
-  text = " Are all compared with all here, as in a mask of what comes later that sums go over? Then sort once and take "
-    .. "running sums: each needs its own place alone.",
-  code = "order = jnp.argsort(-time)   # once\ntotal = jax.lax.cumlogsumexp(risk[order])   "
-    .. "# not jnp.log((mask * jnp.exp(risk)).sum(1))",
-}
-
 -- What the sizes of a product or of attention let one ask beside the general questions.
 local sparse = {
   pytorch = "h = torch.sparse.mm(adj, h)   # adj = adj.to_sparse_csr() once, before the loop; not adj @ h",
@@ -445,7 +453,7 @@ local of_pairs = { attention = true, softmax = true, product = true }
 local function asked_of(p, row)
   local shapes = row.shapes or ""
   if p.framework == "jax" and row.class == "convolution" and is_long_filter(shapes) then return LONG_FILTER end
-  if p.framework == "jax" and row.class == "elementwise" and shapes:find("^\\[(\\d{3,})\\].*->\\[\\1,\\1\\]$") then
+  if p.framework == "jax" and row.class == "elementwise" and shapes:find(ALL_WITH_ALL) then
     return COMPARED
   end
   local rows, columns = shapes:match("^\\[(\\d+),\\1\\]x\\[\\1,(\\d+)\\]")
@@ -1261,6 +1269,14 @@ Silent when time is spread, or when ops are a small part of the step.]],
       tables = { op_types = { { type = "fusion", self_ns = 7e6 } },
                  work = { { class = "elementwise", type = "fusion", ns = 6e6, calls = 1,
                             shapes = "[3200]x[3200]->[3200,3200]", source_file = "lungs.py", source_line = 19 } } } },
+    { name = "pairs of one row of numbers", framework = "jax", format = "xspace", finding = true, severity = "info",
+      impact_ns = 4e6, facts = { ["step.ns"] = 1e7 },
+      tables = { op_types = { { type = "fusion", self_ns = 9e6 } },
+                 work = { { class = "elementwise", type = "fusion", ns = 3e6, calls = 1, source_file = "rank.py",
+                            source_line = 36, shapes = "[2500]x[2500]->[2500,2500]" } },
+                 excess = { { cell = 1, flaw = "costly-class", cause = "bytes", grade = "C", ns = 4e6, share = 0.4,
+                              factor = 0.1, detail = "reduce", region = "jit(st)/reduce_sum", source_file = "rank.py",
+                              source_line = 36 } } } },
     { name = "exponentials of sums", framework = "jax", format = "xspace", finding = true, severity = "info",
       impact_ns = 4e6, facts = { ["step.ns"] = 1e7 },
       tables = { op_types = { { type = "fusion", self_ns = 9e6 } },
