@@ -40,8 +40,8 @@ return rule {
       doc = "TensorFlow: share of the step in making a dense array sparse, from which that is said" },
   },
   doc = [[
-Without gradients, a product of two thin matrices gives a weight that the next product takes: an adapter that is
-merged in each call, say; or a matrix of fewer bits is converted and scaled to be one; or, where nothing is trained, the
+Without gradients, a product of two thin matrices gives a weight that the next product takes: an adapter that is merged
+in each call, say; or a matrix of fewer bits is converted and scaled to be one; or, where nothing is trained, the
 weight of a convolution is normed, scaled or inverted right before it, as by weight_norm that was left on; where no
 shapes are recorded, what weight_norm makes, or a batch norm of what is laid out anew before and behind it. Nothing of
 it changes between calls. Recordings make small ops longer than they are, so the price is a bound. In training, one
@@ -49,11 +49,12 @@ matrix that is decomposed or inverted in each step without gradients and not mad
 function or session of TensorFlow before any layer; that it stays the same no recording tells. Where a step that trains
 multiplies a vector by a matrix there and back three times and more without gradients, and norms it each time, the
 rounds but the first. Where an optimizer asks its closure several times a step, as L-BFGS does, what that makes without
-gradients before anything that is trained, each time but the first. In PyTorch also rows of
-ops that count, and then compute with nothing but such counts, with the same shapes in each step: filters, windows,
-masks, positions. In JAX what a program without gradients makes of a tree of weights and of constants alone, where
-others of its arguments meet these weights in products; and where a program that refines its result runs three times and
-more a step, as for each time of a diffusion, what it makes of arguments that it does not give back, the text that
+gradients before anything that is trained, each time but the first. In PyTorch also rows of ops that count, and then
+compute with nothing but such counts, with the same shapes in each step: filters, windows, masks, positions; and all
+but one of a step's equal block masks that create_block_mask makes for flex_attention, or all of them where they look
+into no other array. In JAX what a program without gradients makes of a tree of weights and of constants alone, where
+others of its arguments meet these weights in products; and where a program that refines its result runs three times
+and more a step, as for each time of a diffusion, what it makes of arguments that it does not give back, the text that
 steers it, say: whether they are the same each time no recording tells. In TensorFlow also a dense array that
 tf.sparse.from_dense makes sparse in the step.]],
 
@@ -100,7 +101,8 @@ tf.sparse.from_dense makes sparse in the step.]],
       time = "making them",
       remedy = { text = "Make them once and keep them: as a buffer of the module, or as the object of the library that "
                    .. "keeps them, instead of its function.",
-                 code = 'self.register_buffer("mask", build_mask(length), persistent=False)' },
+                 code = 'self.register_buffer("mask", build_mask(length), persistent=False)\n'
+                   .. "block_mask = create_block_mask(documents, None, None, n, n)   # once, for all layers" },
       confidence = "medium",
     } or p:in_excess {
       flaw = "weights-alone", min_share = cfg.min_share,
@@ -165,6 +167,11 @@ tf.sparse.from_dense makes sparse in the step.]],
       facts = { ["step.ns"] = 1e7 },
       tables = { excess = { { cell = 1, flaw = "made-constants", op = "aten::cos", ns = 3e6, share = 0.3, factor = 0,
         detail = "made from numbers alone, the same each time" } } } },
+    { name = "a block mask in each layer", framework = "pytorch", format = "kineto", finding = true,
+      replay = { 4.5e6 },
+      facts = { ["step.ns"] = 1e7 },
+      tables = { excess = { { cell = 1, flaw = "made-constants", op = "aten::sum", ns = 4.5e6, share = 0.45, factor = 0,
+        detail = "a block mask of attention, by the same ops" } } } },
     { name = "positions resized in each call", framework = "jax", format = "xspace", finding = true,
       replay = { 4e6 },
       facts = { ["step.ns"] = 1e7 },

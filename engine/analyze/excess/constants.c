@@ -2,7 +2,12 @@
 #include "analyze/excess/constants.h"
 #include "base/macros.h"
 
-enum { FEWEST_OPS = 3, MOST_LENGTHS = 8 };
+enum {
+    FEWEST_OPS = 3,
+    MOST_LENGTHS = 8,
+    MASK_COUNTS = 4,    /* of batch, heads, queries and keys */
+    MOST_MASK_OPS = 400 /* of a block mask */
+};
 
 struct chain {
     int64_t  lengths[MOST_LENGTHS];
@@ -142,10 +147,65 @@ static uint32_t read_chain(const struct ledger *ledger, struct constant *constan
     return chain.has_counts ? ops : 0;
 }
 
+/* What create_block_mask of torch does behind the counts of batch, heads, queries and keys: the
+ * function of the mask over them, blocks that are counted and put in order, and that order written
+ * into a table to be read the other way round. */
+struct block_mask {
+    uint32_t ops, counts; /* counts: in a row, up to the last op */
+    uint32_t orders, tables;
+    uint64_t hash;
+    bool     asks_data;
+};
+
+static void add_mask_op(struct block_mask *mask, struct constant *constant, struct str before,
+                        struct str type, uint32_t u)
+{
+    bool is_order = str_equal(type, STR("aten::argsort")) && str_equal(before, STR("aten::sum"));
+    bool is_table =
+        str_equal(type, STR("aten::index_put_")) && str_equal(before, STR("aten::new_ones"));
+
+    mask->asks_data |= mask->orders == 0 && str_fits(type, "aten::index|aten::index_select|"
+                                                           "aten::gather|*ModIndex");
+    mask->orders += is_order;
+    mask->tables += is_table;
+    if (is_order || is_table) {
+        constant->end = u + 1;
+        constant->hash = mask->hash;
+    }
+}
+
+static bool read_block_mask(const struct ledger *ledger, struct constant *constant)
+{
+    struct block_mask mask = { .hash = 0x9e3779b97f4a7c15u };
+    struct str        before = STR("");
+    uint32_t          step = ledger->units.items[constant->first].step;
+
+    for (uint32_t u = constant->first; u < ledger->units.count && mask.ops < MOST_MASK_OPS; u++) {
+        const struct work_unit *unit = &ledger->units.items[u];
+        struct str              type = unit_type(ledger, unit);
+
+        if (unit->step != step)
+            break;
+        if (unit->kind != UNIT_OP)
+            continue;
+        mask.counts = str_equal(type, STR("aten::arange")) ? mask.counts + 1 : 0;
+        if (unit->phase != UNIT_FORWARD || unit->is_trained || unit_is_forward_product(unit) ||
+            (mask.ops < MASK_COUNTS ? mask.counts <= mask.ops : mask.counts == MASK_COUNTS))
+            break;
+        mask.hash = mix(mask.hash, unit);
+        mask.ops++;
+        add_mask_op(&mask, constant, before, type, u);
+        before = type;
+    }
+    constant->asks_data = mask.asks_data;
+    constant->is_mask = mask.orders > 1 && mask.tables > 0;
+    return constant->is_mask;
+}
+
 bool constants_find(const struct ledger *ledger, struct constants *constants)
 {
     *constants = (struct constants) { 0 };
-    if (!ledger->is_torch || !ledger->study->profile->has_shapes)
+    if (!ledger->is_torch)
         return true;
     for (uint32_t u = 0; u < ledger->units.count; u++) {
         struct constant constant = { .first = u, .end = u };
@@ -153,8 +213,12 @@ bool constants_find(const struct ledger *ledger, struct constants *constants)
 
         if (!is_op(&ledger->units.items[u]) || (!counts(type) && !fills(type)))
             continue;
-        if (read_chain(ledger, &constant) >= FEWEST_OPS &&
-            !vec_push(&constants->rows, ledger->scratch, constant))
+        if (!read_block_mask(ledger, &constant)) {
+            constant = (struct constant) { .first = u, .end = u };
+            if (!ledger->study->profile->has_shapes || read_chain(ledger, &constant) < FEWEST_OPS)
+                constant.hash = 0;
+        }
+        if (constant.hash && !vec_push(&constants->rows, ledger->scratch, constant))
             return false;
         u = constant.end > u ? constant.end - 1 : u;
     }

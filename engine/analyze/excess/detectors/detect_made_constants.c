@@ -33,12 +33,14 @@ static bool count(struct finder *finder, const struct ledger *ledger)
     return true;
 }
 
-/* Made in all steps it need not be made in any; in some, once in each of them. */
+/* Made in all steps it need not be made in any; in some, or where other arrays have a part in it,
+ * once in each of them. */
 static double share_of(const struct finder *finder, const struct ledger *ledger, size_t i)
 {
     uint32_t row = finder->row[i];
 
-    if (finder->steps[row] > 1 && finder->steps[row] == ledger->step_count)
+    if (finder->steps[row] > 1 && finder->steps[row] == ledger->step_count &&
+        !finder->constants.rows.items[i].asks_data)
         return 1;
     return 1 - (double)finder->steps[row] / finder->calls[row];
 }
@@ -83,8 +85,9 @@ static bool find(struct ledger *ledger, const struct detector *self)
 
         if (share <= 0)
             continue;
-        if (!ledger_cell_once(ledger, self, &ledger->units.items[constant->first], &cell,
-                              "made from numbers alone, the same each time"))
+        if (!ledger_cell_once(ledger, self, &ledger->units.items[constant->first], &cell, "%s",
+                              constant->is_mask ? "a block mask of attention, by the same ops"
+                                                : "made from numbers alone, the same each time"))
             return false;
         ledger_claim_ops(ledger, cell, constant->first, constant->end - 1, share);
     }
