@@ -465,7 +465,9 @@ local function asked_of(p, row)
   if row.class == "product" and size and p.framework == "pytorch" and p:table("work"):where {
       type = { like = "aten::diag(_embed)?" }, shapes = { like = "\\[" .. size .. "\\]" } }:count() > 0 then
     return { text = " torch.diag makes such a matrix here: scale the rows or columns of the other one instead.",
-             code = "a = d[:, None] * a * d   # not torch.diag(d) @ a @ torch.diag(d)" }
+             code = "a = d[:, None] * a * d   # not torch.diag(d) @ a @ torch.diag(d)",
+             title = "products of [" .. size .. "," .. size .. "] with as large a diagonal one",
+             part = "^\\[" .. size .. "," .. size .. "\\]x\\[" .. size .. "," .. size .. "\\]$" }
   end
   local length = shapes:match("\\[(?:\\d+,){2,}(\\d+),\\1\\]") or shapes:match("x\\[(\\d+),\\1\\]$")
   if length and of_pairs[row.class] and tonumber(length) >= 256
@@ -540,9 +542,16 @@ local function of_arrays(p, cfg)
     evidence[i] = { ("%s (%s) on %s"):format(row.type, row.phase, row.shapes), row.ns, "ns" }
   end
   local asked, samples = asked_of(p, first) or of_penalty(p), mixes_samples(p, first)
+  local ns, part_ns = array.ns, 0
+  for _, row in ipairs(array.rows) do
+    if asked and asked.part and row.class == "product" and row.shapes:find(asked.part) then
+      part_ns = part_ns + (row.necessary_ns or row.ns)
+    end
+  end
+  if part_ns > 0 then ns = part_ns end
   return finding {
-    title = samples and samples.title or ("%s of each step goes to ops on arrays of %s"):format(
-      fmt.pct(math.min(1, array.ns / step_ns)), array.dims),
+    title = samples and samples.title or ("%s of each step goes to %s"):format(fmt.pct(math.min(1, ns / step_ns)),
+      part_ns > 0 and asked.title or "ops on arrays of " .. array.dims),
     severity = "info",
     subject = { op = first.type },
     locations = first.source_file and first.source_file ~= ""
@@ -551,12 +560,14 @@ local function of_arrays(p, cfg)
     condition = ("ops that such an array takes part in take %s of the step, %s accepted"):format(
       fmt.pct(array.ns / step_ns), fmt.pct(cfg.min_array_share)),
     remedy = samples and { text = samples.text, code = samples.code }
-      or { text = (is_weight(array) and "%s are a layer's weights: check that it runs on no more rows than are "
+      or { text = (part_ns > 0 and asked.text:sub(2) .. " " or "")
+                   .. (is_weight(array) and "%s are a layer's weights: check that it runs on no more rows than are "
                          .. "read, once on all of them, on inputs no larger than the task needs, with no more channels."
                        or "Check that all of %s is needed: rows of padding, results that nothing reads, pairs that "
                          .. "could be a product, inputs larger than the task needs, work that is the same each time.")
-                      :format(array.dims) .. (asked and asked.text or ""), code = asked and asked.code },
-    impact = impact.share { ns = math.min(array.ns, step_ns) },
+                      :format(array.dims) .. (part_ns == 0 and asked and asked.text or ""),
+           code = asked and asked.code },
+    impact = impact.share { ns = math.min(ns, step_ns) },
     confidence = "low",
   }
 end
@@ -1350,6 +1361,9 @@ Silent when time is spread, or when ops are a small part of the step.]],
       tables = { op_types = { { type = "aten::mm", kind = "op", self_ns = 4e6 } },
                  work = { { class = "product", type = "aten::matmul", phase = "forward", shapes = "[400,400]x[400,400]",
                             ns = 4e6, necessary_ns = 4e6 },
+                          -- Not of the products.
+                          { class = "elementwise", type = "aten::dropout", phase = "forward", shapes = "[400,400]",
+                            ns = 2e6, necessary_ns = 2e6 },
                           { class = "other", type = "aten::diag", phase = "forward", shapes = "[400]", ns = 1e5,
                             necessary_ns = 1e5 } } } },
     -- 4 ms of 10, of each of 20 places all 192 samples.
