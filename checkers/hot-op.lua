@@ -469,6 +469,10 @@ local function asked_of(p, row)
              title = "products of [" .. size .. "," .. size .. "] with as large a diagonal one",
              part = "^\\[" .. size .. "," .. size .. "\\]x\\[" .. size .. "," .. size .. "\\]$" }
   end
+  if row.type == "aten::stack" and shapes:find("^(\\[\\d+,\\d+\\])(?:x\\1){2,}$") then
+    return { text = " Are these weights, as of an ensemble's members? While nothing trains them, stack them once.",
+             code = "params, buffers = torch.func.stack_module_state(members)   # before the loop, not at each call" }
+  end
   local length = shapes:match("\\[(?:\\d+,){2,}(\\d+),\\1\\]") or shapes:match("x\\[(\\d+),\\1\\]$")
   if length and of_pairs[row.class] and tonumber(length) >= 256
       and (row.class ~= "product" or shapes:find("\\[\\d+,\\d+,\\d+")) then
@@ -1356,6 +1360,11 @@ Silent when time is spread, or when ops are a small part of the step.]],
                             shapes = "[24,4,160,12]x[24,4,160,12]", ns = 2e6, necessary_ns = 2e6 },
                           { class = "loss", type = "aten::cross_entropy_loss", phase = "forward",
                             shapes = "[160,5]x[160]", ns = 1e4, necessary_ns = 1e4 } } } },
+    { name = "members that are stacked at each call", framework = "pytorch", format = "kineto", finding = true,
+      severity = "info", impact_ns = 6e6, facts = { ["step.ns"] = 1e7 },
+      tables = { op_types = { { type = "aten::stack", self_ns = 6e6 } },
+                 work = { { class = "concat", type = "aten::stack", phase = "forward", ns = 6e6, necessary_ns = 6e6,
+                            shapes = "[256,256]x[256,256]x[256,256]" } } } },
     { name = "products with a diagonal", framework = "pytorch", format = "kineto", finding = true, severity = "info",
       impact_ns = 4e6, facts = { ["step.ns"] = 1e7 },
       tables = { op_types = { { type = "aten::mm", kind = "op", self_ns = 4e6 } },
