@@ -208,6 +208,20 @@ local function of_weights(p, cfg)
   }
 end
 
+-- Another thread keeps the interpreter busy.
+local function of_lock(p, cfg)
+  return p:has("excess") and p:in_excess {
+    flaw = "lock-waits", min_share = cfg.min_pause_share, severity = "warn",
+    title = "Another thread holds Python's interpreter: %s of each step are waits for it", time = "waits of 5 ms each",
+    remedy = { text = "A thread of this program runs Python without a pause, and gives way only each 5 ms "
+                 .. "(sys.getswitchinterval()): whatever the loop calls waits so long before it goes on. Let that "
+                 .. "thread wait for its work (queue.get(), Event.wait(), select) where it asks again and again, or "
+                 .. "give what it computes to a process. py-spy dump shows it.",
+               code = "frame = frames.get()   # a queue.Queue; not while slot is None: pass" },
+    confidence = "medium",
+  } or nil
+end
+
 local ON_DEVICE = {
   text = "Do it in the compiled function, where the arrays are: draw tokens, pick and sort on the device, and read no "
     .. "more than the few numbers that are needed, some steps later.",
@@ -391,13 +405,16 @@ bound, and so is a pause of PyTorch's in a recording of a single step. A step of
 without any op has no price, as recording takes part of it. What equinox's filter_jit does around a call is priced as
 six tenths to all of it. Other Python is priced as that time where pauses are more than programs usually have, or an
 accelerator waits for it; else it is a bound. Where JAX reads arrays from an accelerator in each step and Python works
-with them, as all that computing or starting a step does not take. Silent
-where it hides behind computation.]],
+with them, as all that computing or starting a step does not take. Many pauses of about 5 ms at several places, and
+hardly any a little shorter or longer, are waits for the interpreter while another thread runs Python. Silent where it
+hides behind computation.]],
 
   check = function(p, cfg)
     if p.format == "graph" then return between_runs(p, cfg) end
     if p.format == "profile" then return within_profile(p, cfg) end
     if not p:has("host.python_before_ns") then return skip { reason = "no thread leads the steps" } end
+    local lock = of_lock(p, cfg)
+    if lock then return lock end
     local step_ns = p.fact["step.ns"]
     local cells = p:has("excess") and p:table("excess"):where { cause = "python" }
     if p.format == "kineto" and p:has("torch.pauses_ns") then
@@ -482,6 +499,12 @@ where it hides behind computation.]],
   end,
 
   examples = {
+    { name = "a thread that spins", framework = "jax", format = "xspace", finding = true, severity = "warn",
+      replay = { 7.5e6 }, impact_ns = 7.5e6,
+      facts = { ["step.ns"] = 1e7, ["host.python_before_ns"] = 0, ["part.host_ns"] = 8e6, ["part.compute_ns"] = 2e6,
+                ["python.path_ns"] = 3e6 },
+      tables = { excess = { { cell = 1, flaw = "lock-waits", cause = "python", grade = "B", ns = 7.5e6, share = 0.75,
+                              factor = 0, detail = "84 pauses of about 5 ms, 2 a little shorter or longer" } } } },
     { name = "a list of many networks", framework = "jax", format = "xspace", finding = true, severity = "warn",
       impact_ns = 7e6, facts = { ["step.ns"] = 1e7, ["python.path_ns"] = 8e6, ["part.compute_ns"] = 1e6,
                                  ["host.python_before_ns"] = 4e6 },

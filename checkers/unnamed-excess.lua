@@ -20,7 +20,7 @@ local named = "small-runs|run-again|metrics|model-built|side-product|worker-star
   .. "|closure-fixed|idle-branches|detached-rounds|held-arguments|zero-filled|compiled-again|summed-products"
   .. "|penalised-weights|checked-values|unread-direction|enlarged-pictures|rows-apart|nan-checks"
   .. "|wide-windows|pair-vectors|moves-with-gradients"
-  .. "|listed-matrix|moved-rows"
+  .. "|listed-matrix|moved-rows|lock-waits"
 local ways = {
   ["wait.input"] = { "waits for data",
                      "Make the next batch beside the step: workers, prefetch, fewer and larger reads." },

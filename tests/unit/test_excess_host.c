@@ -617,6 +617,30 @@ TEST(pictures_one_by_one)
     }
 }
 
+/* Fifteen ops of three kinds, 10 us each, with pauses of 5.2 ms between: 14 waits for the lock of
+ * Python's interpreter, 72.8 ms. Not where pauses are of all lengths from 3 to 6.9 ms, nor where
+ * all are behind one kind of op, as where that sleeps. */
+TEST(waits_for_the_interpreter)
+{
+    static const char *const types[] = { "aten::mul", "aten::add", "aten::cat" };
+    enum { LOCK, LENGTHS, SLEEP, WAYS };
+
+    for (int way = LOCK; way < WAYS; way++) {
+        struct program program;
+
+        start(&program);
+        for (int op = 0; op < 15; op++) {
+            if (op)
+                program.now += way == LENGTHS ? 3000000 + 300000 * (op - 1) : 5200000;
+            run(&program, types[way == SLEEP ? 0 : op % 3], "f32[9]", 10000);
+        }
+        finish(&program);
+        assert_true(fabs(claimed(&program, "lock-waits") - (way == LOCK ? 14 * 5.2e6 : 0)) < 1);
+        assert_sums(&program);
+        builder_free(&program.b);
+    }
+}
+
 /* Four parts of one update, each forward and back: of small ones what they start is too much, of
  * large ones nearly nothing. Where a part changes the input that the next one begins with, they are
  * no parts; nor where none hands a gradient to a weight, as the steps of a flow do not, where each
