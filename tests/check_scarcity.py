@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Too little memory, every allocation and every write that fails in turn: the whole answer or one line and status 3, nothing
 between.
-    usage: check_scarcity.py TFPROF FAULT_LIBRARY RECORDINGS_DIR [budgets|failures]"""
+    usage: check_scarcity.py TFPROF FAULT_LIBRARY RECORDINGS_DIR [budgets|reading|asking|advising|writing]"""
 import gzip
 import os
 import shutil
@@ -92,21 +92,27 @@ def each(kind, *arguments, step=1, sites=False):
     return int(read("count"))
 
 
-def failing_allocations():
+def failing_reads():
     for arguments in FORMATS.values():
         for command in (["info"], ["scope", "-select", "micros,tensor_value"]):
             count = each("malloc", *command, "--threads", "1", *arguments)
             expect(count > 5, f"{command} {arguments}: {count} allocations")
+
+
+def failing_commands():
     for arguments in (["diff", "g.json", "g.json"], ["whatif", "--drop", "op:aten::add", "g.json"], ["why", "g.json"], ["op", "g.json"],
                       ["table", "kernels", "g.json"], ["code", *FORMATS["profile"]], ["graph", "--format", "json", *FORMATS["graph"]]):
         each("malloc", *arguments, "--threads", "1")
-    # Rules take most of what these allocate, and most of that they can do without.
-    for arguments in (["advise", "g.json"], ["gate", "--baseline", "g.tfbase", "g.json"], ["baseline", "g.json"],
-                      ["advise", *FORMATS["files"]]):
-        each("malloc", *arguments, "--threads", "1", step=29)
     # A rule that uses what rules use: every place that its Lua asks for memory at.
     each("malloc", "repl", "g.json", "--threads", "1", "--rule", RULE, sites=True)
     each("malloc", "synth", "sketch.synth", "-o", "made.json")
+
+
+def failing_advice():
+    """Rules take most of what these allocate, and most of that they can do without."""
+    for arguments in (["advise", "g.json"], ["gate", "--baseline", "g.tfbase", "g.json"], ["baseline", "g.json"],
+                      ["advise", *FORMATS["files"]]):
+        each("malloc", *arguments, "--threads", "1", step=29)
 
 
 def failing_writes():
@@ -153,12 +159,10 @@ def prepare():
 
 def main():
     prepare()
-    only = sys.argv[4] if len(sys.argv) > 4 else None
-    if only != "failures":
-        sweeps()
-    if only != "budgets":
-        failing_allocations()
-        failing_writes()
+    parts = {"budgets": sweeps, "reading": failing_reads, "asking": failing_commands, "advising": failing_advice,
+             "writing": failing_writes}
+    for name in sys.argv[4:] or parts:
+        parts[name]()
 
 
 finish(main)
