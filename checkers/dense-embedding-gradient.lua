@@ -158,34 +158,41 @@ local function edits_of(names, kept, moments, scopes)
   return edits, #lists[2] > 0
 end
 
--- TensorFlow without shapes: a step that updates rows, and passes over whole variables that take longer than all
--- products. Weights that products use are passed over faster than they are multiplied: these are a table's.
-local function passed_over(p, cfg, rows, all_ns)
-  local products_ns, scopes = 0, {}
+local function scope_of(row) return (row.name or ""):match("^([^/]+)/") or "" end
+
+-- The scope's ops on whole variables without shapes: those of `types` that take `least` of its longest one and more.
+local function beside(rows, longest, least, types)
+  local found = { shape = "unknown shape", ns = 0, top = longest, names = {} }
   for _, row in ipairs(rows) do
-    local class, scope = p:class_of(row.type or ""), (row.name or ""):match("^([^/]+)/")
-    if class == "product" or class == "convolution" then products_ns = products_ns + row.self_ns end
-    if scope and (row.type or ""):find("^Resource(Scatter(Sub|Add|Update)|SparseApply\\w+)$") then
-      scopes[scope] = true
-    end
-  end
-  local longest
-  for _, row in ipairs(rows) do
-    if (row.type or ""):find("^Assign(Sub|Add)?VariableOp$") and scopes[row.name:match("^([^/]+)/") or ""] and
-        (not longest or row.self_ns > longest.self_ns) then longest = row end
-  end
-  if not longest or longest.self_ns < 0.5 * cfg.min_share * all_ns or longest.self_ns < cfg.passes * products_ns then
-    return nil
-  end
-  local found, scope = { shape = "unknown shape", ns = 0, top = longest, names = {} }, longest.name:match("^([^/]+)/")
-  for _, row in ipairs(rows) do
-    if row.self_ns >= 0.3 * longest.self_ns and row.name:match("^([^/]+)/") == scope and
-        (row.type or ""):find("^(Assign(Sub|Add)?VariableOp|ReadVariableOp|Mul|Sub|AddV2)$") then
+    if row.self_ns >= least * longest.self_ns and scope_of(row) == scope_of(longest) and
+        (row.type or ""):find(types) then
       found.ns = found.ns + row.self_ns
       found.names[#found.names + 1] = "\\Q" .. row.name:gsub(",", ".") .. "\\E"
     end
   end
   return found
+end
+
+-- TensorFlow without shapes: a step that updates rows, and passes over whole variables that take longer than all
+-- products. Weights that products use are passed over faster than they are multiplied: these are a table's.
+local function passed_over(p, cfg, rows, all_ns)
+  local products_ns, scopes = 0, {}
+  for _, row in ipairs(rows) do
+    local class, scope = p:class_of(row.type or ""), scope_of(row)
+    if class == "product" or class == "convolution" then products_ns = products_ns + row.self_ns end
+    if scope ~= "" and (row.type or ""):find("^Resource(Scatter(Sub|Add|Update)|SparseApply\\w+)$") then
+      scopes[scope] = true
+    end
+  end
+  local longest
+  for _, row in ipairs(rows) do
+    if (row.type or ""):find("^Assign(Sub|Add)?VariableOp$") and scopes[scope_of(row)] and
+        (not longest or row.self_ns > longest.self_ns) then longest = row end
+  end
+  if not longest or longest.self_ns < 0.5 * cfg.min_share * all_ns or longest.self_ns < cfg.passes * products_ns then
+    return nil
+  end
+  return beside(rows, longest, 0.3, "^(Assign(Sub|Add)?VariableOp|ReadVariableOp|Mul|Sub|AddV2)$")
 end
 
 -- TensorFlow without shapes: an optimizer that writes rows of a variable, and reads another of its variables whole,
@@ -197,24 +204,18 @@ local function state_read(p, cfg, rows)
   if p:has("excess") and p:table("excess"):where { flaw = "separate-tables" }:count() > 0 then return nil end
   for _, row in ipairs(rows) do
     if (row.type or ""):find("^ResourceScatter(Sub|Add|Update)$") then
-      scopes[row.name:match("^([^/]+)/") or ""] = true
+      scopes[scope_of(row)] = true
     end
   end
   for _, row in ipairs(rows) do
-    if row.type == "ReadVariableOp" and row.is_eager == false and scopes[row.name:match("^([^/]+)/") or ""] and
+    if row.type == "ReadVariableOp" and row.is_eager == false and scopes[scope_of(row)] and
         row.name:find(WITH_MOMENTS) and (row.mean_ns or 0) >= cfg.min_copy_ns and
         (not longest or row.self_ns > longest.self_ns) then longest = row end
   end
   if not longest then return nil end
-  local found, scope = { shape = "unknown shape", ns = 0, top = longest, names = {}, is_state = true },
-    longest.name:match("^([^/]+)/")
-  for _, row in ipairs(rows) do
-    if row.self_ns >= 0.1 * longest.self_ns and row.name:match("^([^/]+)/") == scope and
-        (row.type or ""):find("^(ReadVariableOp|AddV2|Sqrt|Rsqrt|IsNan|Equal|LogicalOr|Any|Mul|Sub|RealDiv)$") then
-      found.ns = found.ns + row.self_ns
-      found.names[#found.names + 1] = "\\Q" .. row.name:gsub(",", ".") .. "\\E"
-    end
-  end
+  local found = beside(rows, longest, 0.1,
+    "^(ReadVariableOp|AddV2|Sqrt|Rsqrt|IsNan|Equal|LogicalOr|Any|Mul|Sub|RealDiv)$")
+  found.is_state = true
   return found
 end
 

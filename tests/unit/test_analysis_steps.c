@@ -556,6 +556,9 @@ TEST(calls_of_the_profiler_end_steps)
         builder_finish(&b);
         run(&b);
         assert_int_equal(b.study.steps.source, STEPS_INFERRED);
+        /* Which the rule about missing marks looks for. */
+        assert_int_equal(str_contains(b.study.steps.meaning, STR("the profiler's step")),
+                         calls == 3);
         assert_float_equal(builder_fact(&b, "step.used"), calls == 3 ? 3 : 2, 0);
         assert_int_equal(b.study.steps.list.items[1].start_ns, calls == 3 ? 100000 : 120000);
         builder_free(&b);
